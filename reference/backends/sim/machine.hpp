@@ -1,0 +1,141 @@
+// The simulated machine as the rest of labrig sees it: how to start it (in this process, or as the process
+// `labrig-device` with an untrusted worker as its client), how a worker attaches to it, and what it reports at the end.
+//
+//   supervisor                         worker
+//     CardProcess  --- spawns --->  labrig-device  <=== ring, pages, arena (memfds) ===>  attach(handles)
+//        ^------ Report (control channel) ---'
+//
+// or, for `labrig check --debug`, tests and programs of one's own:  InProcessMachine  =  both ends in one process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "labrig/error.hpp"
+#include "labrig/export.hpp"
+#include "profile.hpp"
+
+namespace labrig::sim {
+
+enum class Mode : std::uint8_t { eager, late };  // S12; `late` comes with the ordering ledger
+
+// The limits of one case (S10). Counted, so that the outcome is the same on every machine.
+struct Limits {
+  std::uint64_t commands = 50'000'000;
+  std::uint64_t pending_operations = 40'000;
+  std::uint64_t kernel_steps = std::uint64_t{1} << 30;
+  std::uint64_t case_steps = std::uint64_t{1} << 36;
+  std::uint64_t real_bytes = std::uint64_t{4} << 30;    // of device memory that really exists
+  std::uint64_t pinned_bytes = std::uint64_t{1} << 30;  // the arena
+  std::uint32_t trace_events = 4096;                    // kept for charts; all are counted
+};
+
+struct MachineOptions {
+  std::vector<Profile> cards;  // sim:0, sim:1, …
+  Mode mode = Mode::eager;
+  bool data = true;            // false: cost-only (S12)
+  Limits limits;
+};
+
+// The metrics of a case, by the names of docs/architecture.md §6. All integers; times in picoseconds.
+struct Metrics {
+  std::uint64_t h2d_bytes = 0, h2d_copies = 0, d2h_bytes = 0, d2h_copies = 0;
+  std::uint64_t launches = 0, device_flops = 0, hidden_copies = 0, hidden_copy_bytes = 0;
+  std::uint64_t syncs_explicit = 0, syncs_value = 0, syncs_copy = 0, syncs_implicit = 0;
+  std::int64_t time_ps = 0;
+  std::uint64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, pinned_peak_bytes = 0;
+  std::uint64_t hazards = 0;
+  std::int64_t busy_compute_ps = 0, busy_up_ps = 0, busy_down_ps = 0, overlap_ps = 0;  // engine use; copy with compute
+  bool operator==(const Metrics&) const = default;
+};
+// Name and value of each metric, in the order of the report. `overlap` is overlap_ps.
+LABRIG_API std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& metrics);
+
+// One bar of the timeline.
+struct Span {
+  enum class Lane : std::uint8_t { host, compute, up, down } lane{};
+  std::uint16_t device = 0, stream = 0;
+  std::int64_t start_ps = 0, end_ps = 0;
+  std::uint64_t bytes = 0;  // moved, for copies
+  std::string name;         // "matmul", "copy features", "sync"
+};
+// One step of the memory curve.
+struct MemoryPoint {
+  std::int64_t time_ps = 0;
+  std::uint64_t allocated_bytes = 0, reserved_bytes = 0, pinned_bytes = 0;
+};
+
+struct Report {
+  Metrics metrics;              // between `begin` (or the start) and `finish` (or the end of the client)
+  std::vector<Span> timeline;   // the first Limits::trace_events
+  std::vector<MemoryPoint> memory;
+  bool finished = false;        // the client said `finish`
+  // Why the machine stopped or refused: code is one of protocol-error, over-limit, bad-address, use-after-free,
+  // out-of-bounds, bad-handle, bad-shape, out-of-memory; empty when nothing was wrong.
+  std::string violation_code, violation_text;
+  std::string last_command;     // what the client was doing
+  // Filled from the crash record of the worker page: a claim, already worded with the card's own blocks.
+  std::string crash_text;
+};
+
+// What a worker needs to attach: inherited descriptors (closed by attach) and the base address.
+struct Handles {
+  int device_page_fd = -1, worker_page_fd = -1, arena_fd = -1;
+  std::uint64_t base = 0;
+  std::vector<std::uint64_t> capacity_bytes;  // of each card
+  std::uint64_t arena_bytes = 0;
+  std::vector<std::string> card_names;
+  bool data = true;
+};
+
+// Run by the supervisor: the card as a process of its own. The destructor kills it.
+class LABRIG_API CardProcess {
+ public:
+  // `program` is the path of labrig-device. Throws Error `card-not-started`.
+  CardProcess(const std::filesystem::path& program, const MachineOptions& options);
+  ~CardProcess();
+  CardProcess(const CardProcess&) = delete;
+  CardProcess& operator=(const CardProcess&) = delete;
+
+  const Handles& handles() const;
+  // After the worker has been spawned: closes this side's copies and lets the card watch for the worker's death.
+  void worker_started(int worker_pid);
+  // Waits for the card's report, after the worker has ended or said `finish`. Nothing when the card died or the time
+  // ran out: a fault of ours, never the student's.
+  std::optional<Report> report(int timeout_ms);
+  int pid() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Run by the worker, once, before the submission is loaded: maps the regions, closes the descriptors, installs the
+// crash handler (S9), registers sim:0 … with the core.
+LABRIG_API void attach(const Handles& handles);
+// Commands that frame the graded region: metrics start at `begin`, stop at `finish` (which synchronises every stream
+// first; afterwards results can still be read, uncounted, and nothing else).
+LABRIG_API void begin_region();
+LABRIG_API void finish_region();
+
+// Both ends in this process: the card runs as a thread. Attaches on construction, detaches on destruction.
+class LABRIG_API InProcessMachine {
+ public:
+  explicit InProcessMachine(const MachineOptions& options);
+  ~InProcessMachine();
+  InProcessMachine(const InProcessMachine&) = delete;
+  InProcessMachine& operator=(const InProcessMachine&) = delete;
+  // A snapshot of everything so far; does not end the machine.
+  Report report();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace labrig::sim

@@ -1,0 +1,102 @@
+// What a device must be able to do. One object a device; the tensor layer knows nothing else of it. Entry points that
+// a backend need not offer have a default that says so.
+//
+//   cpu    backends/cpu    runs kernels at once in the calling thread
+//   sim    backends/sim    writes commands for the simulated card into a ring
+//   cuda   backends/cuda   a shared library of its own, loaded when the first cuda device is asked for
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "labrig/device.hpp"
+#include "labrig/error.hpp"
+#include "labrig/memory.hpp"
+#include "labrig/trace.hpp"
+#include "ops/kernel.hpp"
+
+namespace labrig {
+
+using StreamId = std::uint16_t;  // 0: the default stream
+using EventId = std::uint32_t;
+
+enum class CopyDirection : std::uint8_t { up, down, within };
+
+struct CopyRequest {
+  CopyDirection direction{};
+  void* destination = nullptr;
+  const void* source = nullptr;
+  std::size_t bytes = 0;
+  bool pinned = false;        // the host side is pinned memory of this process
+  bool non_blocking = false;  // return as early as the memory allows; otherwise when the copy is done
+  trace::Cause cause = trace::Cause::asked;  // asked, hidden (a copy nobody asked for), value (item())
+  StreamId stream = 0;
+  std::string_view name;      // of the source tensor
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Device device() const = 0;
+  // One line for a person: name, memory, capability.
+  virtual std::string describe() const = 0;
+  virtual MemoryInfo memory_info() = 0;
+
+  // --- memory ------------------------------------------------------------------------------------------------
+  // The driver's own allocation (cudaMalloc): aligned to 512 bytes; null when the card has no room.
+  virtual void* driver_malloc(std::size_t bytes) = 0;
+  virtual void driver_free(void* memory) = 0;  // waits for the whole device
+  // A block of the caching allocator now belongs to a tensor, or no longer does.
+  virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/, std::string_view /*name*/) {}
+  virtual void note_free(void* /*block*/) {}
+  // Host memory that the card reaches by itself; null when there is none left.
+  virtual void* pinned_malloc(std::size_t bytes) = 0;
+  virtual void pinned_free(void* memory) = 0;
+
+  // --- work --------------------------------------------------------------------------------------------------
+  virtual void copy(const CopyRequest& request) = 0;
+  virtual void launch(const KernelCall& call, StreamId stream) = 0;
+  // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere.
+  virtual void host_work(const KernelCost& /*cost*/) {}
+
+  // --- order -------------------------------------------------------------------------------------------------
+  virtual StreamId create_stream() = 0;
+  virtual void synchronize_stream(StreamId stream, trace::Cause cause) = 0;
+  virtual void synchronize_device(trace::Cause cause) = 0;
+  virtual bool query_stream(StreamId stream) = 0;
+  virtual EventId create_event() = 0;
+  virtual void destroy_event(EventId event) = 0;
+  virtual void record_event(EventId event, StreamId stream) = 0;
+  virtual void wait_event(EventId event, StreamId stream) = 0;
+  virtual void synchronize_event(EventId event) = 0;
+  virtual bool query_event(EventId event) = 0;
+  virtual double elapsed_ms(EventId from, EventId to) = 0;
+};
+
+// --- the registry (reference/src/device/registry.cpp) ---------------------------------------------------------
+// The backend of a device. Opens the cuda library, or starts an in-process simulated machine (profile
+// LABRIG_SIM_PROFILE, default "desktop"), when its first device is asked for and none is attached. Throws
+// `invalid-device` with the reason.
+Backend& backend_of(Device device);
+// Attach the cards of a simulated machine (in place of the automatic one), in order of their numbers; detach before
+// the machine goes away. Both drop all cached memory of `sim` devices.
+void attach_sim_backends(std::vector<std::unique_ptr<Backend>> cards);
+void detach_sim_backends();
+// True when the process has a sim machine attached: the CPU kernels then report their cost to card 0.
+Backend* attached_sim_clock();
+
+// --- entry points of the backends ---------------------------------------------------------------------------------
+std::unique_ptr<Backend> make_cpu_backend();
+// Each returns why there is none: in a build without CUDA (backends/no_cuda), without driver, without card.
+Result<int> cuda_device_count();
+Result<std::unique_ptr<Backend>> make_cuda_backend(int index);
+// An in-process simulated machine with one card of this profile (backends/sim/in_process.cpp), for programs that ask
+// for `sim` without having attached a machine.
+std::vector<std::unique_ptr<Backend>> make_default_sim_backends();
+
+}  // namespace labrig
