@@ -1,0 +1,1 @@
+# labrig_add_submission(), labrig_add_lab()

@@ -1,0 +1,2 @@
+# The sources of labrig-core outside the simulated card.
+set(LABRIG_CORE_SOURCES)
