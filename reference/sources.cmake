@@ -1,2 +1,4 @@
 # The sources of labrig-core outside the simulated card.
-set(LABRIG_CORE_SOURCES)
+set(LABRIG_CORE_SOURCES
+  src/error.cpp
+)
