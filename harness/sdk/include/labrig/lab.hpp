@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -126,8 +127,10 @@ struct LABRIG_API Comparison {
   std::string code;  // wrong-shape, wrong-dtype, not-finite, wrong-values; empty when equal
   std::string text;  // "3 of 512 values are wrong; first at [1, 7]: 0.25, expected 0.5"
 };
-// |actual - expected| <= atol + rtol |expected|; `actual` any CPU tensor, `expected` f64.
-LABRIG_API Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol);
+// |actual - expected| <= atol + rtol |expected|; `actual` any CPU tensor, `expected` f64. With `dtype`, `actual` must
+// also have that type.
+LABRIG_API Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol,
+                              std::optional<Dtype> dtype = std::nullopt);
 
 // What the judge found in one case.
 struct LABRIG_API Verdict {

@@ -1,0 +1,42 @@
+// For lab authors: what a program would take on a card of a given profile, without moving a byte. Runs on a simulated
+// card in cost-only mode inside this process, in virtual time; for the judge's side of questions such as "was it worth
+// the move?". Nothing here is for submissions: labs forbid it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "labrig/device.hpp"
+#include "labrig/export.hpp"
+
+namespace labrig::lab {
+
+class LABRIG_API CostCard {
+ public:
+  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of this
+  // process is its card.
+  explicit CostCard(const std::string& profile);
+  ~CostCard();
+  CostCard(const CostCard&) = delete;
+  CostCard& operator=(const CostCard&) = delete;
+
+  Device device() const { return Device(DeviceType::sim, 0); }
+  // Seconds of virtual time that `program()` takes, from an idle card to an idle card. Tensors may have any size; reading
+  // a value throws.
+  template <class Program>
+  double seconds(Program&& program) {
+    start();
+    program();
+    return stop();
+  }
+  // Seconds of one host operator of this cost: the slower of arithmetic and memory, plus the call.
+  double host_seconds(double flops, double memory_bytes) const;
+
+ private:
+  void start();
+  double stop();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace labrig::lab
