@@ -1,1 +1,54 @@
-# install rules
+# Installing, and the CMake package for submissions and labs of other folders. Built and installed trees have one shape:
+#
+#   bin/          labrig and its helpers (labrig-supervisor, -worker, -device, -handout)
+#   lib/          liblabrig-core.so, liblabrig-sdk.so, the cuda backend
+#   include/labrig/
+#   share/labrig/ build.json (how this labrig was built); installed also labs/ and profiles/
+#   lib/cmake/labrig/   installed only: find_package(labrig)
+include(CMakePackageConfigHelpers)
+
+# build.json: what the harness needs to compile a student's folder as this labrig compiles plugins.
+function(labrig_json_list result)
+  string(JOIN "\", \"" joined ${ARGN})
+  if(joined)
+    set(joined "\"${joined}\"")
+  endif()
+  set(${result} "[${joined}]" PARENT_SCOPE)
+endfunction()
+labrig_json_list(compile_options ${LABRIG_PLUGIN_COMPILE_OPTIONS})
+labrig_json_list(link_options ${LABRIG_PLUGIN_LINK_OPTIONS})
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/labrig/build.json CONTENT [[{
+  "version": "@PROJECT_VERSION@",
+  "compiler": "@CMAKE_CXX_COMPILER@",
+  "compiler_version": "@CMAKE_CXX_COMPILER_ID@ @CMAKE_CXX_COMPILER_VERSION@",
+  "header_hash": "@LABRIG_HEADER_HASH@",
+  "sanitize": "@LABRIG_SANITIZE@",
+  "compile_options": @compile_options@,
+  "link_options": @link_options@
+}
+]] @ONLY)
+
+foreach(program labrig labrig-supervisor labrig-worker labrig-device)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION bin)
+  endif()
+endforeach()
+install(TARGETS labrig-core labrig-sdk labrig-handout EXPORT labrig-targets
+  LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
+if(TARGET labrig-cuda)
+  install(TARGETS labrig-cuda LIBRARY DESTINATION lib)
+endif()
+foreach(header IN LISTS LABRIG_PUBLIC_HEADERS)
+  install(FILES ${header} DESTINATION include/labrig)
+endforeach()
+install(FILES ${LABRIG_INCLUDE_DIR}/labrig/header_hash.h DESTINATION include/labrig)
+install(FILES ${CMAKE_BINARY_DIR}/share/labrig/build.json DESTINATION share/labrig)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/labs ${CMAKE_BINARY_DIR}/profiles DESTINATION share/labrig OPTIONAL)
+
+# The package: the exported targets, and the same LabrigPlugin.cmake that this tree uses.
+install(EXPORT labrig-targets NAMESPACE labrig:: DESTINATION lib/cmake/labrig)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/labrigConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/labrigConfig.cmake
+  INSTALL_DESTINATION lib/cmake/labrig)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/labrigConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/cmake/labrigConfig.cmake ${CMAKE_BINARY_DIR}/cmake/labrigConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/LabrigPlugin.cmake DESTINATION lib/cmake/labrig)

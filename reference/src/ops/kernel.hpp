@@ -1,6 +1,7 @@
 // A kernel call: the one form in which operators reach every backend. The operator (reference/src/ops/<op>.cpp) checks
-// shapes and types and allocates the result; the backend carries the call out (a table of functions on `cpu` and `cuda`,
-// a launch command on `sim`). Operands are strided; operand 0 is the output.
+// shapes and types and allocates the result; the backend carries the call out (a table of functions on `cpu` and
+// `cuda`, a launch command on `sim`). Operands are strided; operand 0 is the output (Access::write), the others are
+// read.
 //
 // The schema of a kernel (operands, allowed types and shapes, cost) stands in one place, schema.cpp, and is used three
 // times: by the operators, by the simulated card to validate and price a command of an untrusted client, by reports.
@@ -21,15 +22,24 @@
 namespace labrig {
 
 enum class Kernel : std::uint16_t {
-  fill,         // out <- scalar
-  copy,         // out <- a: strided, broadcast, converted; scalar[0] != 0: a hidden copy (Cause::hidden)
-  add, sub, mul, div,          // out <- a op b, broadcast; operand types may differ, the output's is the promoted one
-  add_scalar, sub_scalar, mul_scalar, div_scalar,  // out <- a op scalar
-  relu, neg,
-  masked_fill,  // out <- mask ? scalar : a
+  fill,  // out <- scalar
+  copy,  // out <- a: strided, broadcast, converted; scalar[0] != 0: a hidden copy (Cause::hidden)
+  add,
+  sub,
+  mul,
+  div,  // out <- a op b, broadcast; operand types may differ, the output's is the promoted one
+  add_scalar,
+  sub_scalar,
+  mul_scalar,
+  div_scalar,  // out <- a op scalar
+  relu,
+  neg,
+  masked_fill,  // out <- mask ? scalar : a; operands: out, a, mask
   matmul,       // out [m,n] <- a [m,k] b [k,n]; any strides
-  sum, mean, max,  // out <- reduction of a over dimension scalar[0]; out has that dimension with size 1
-  arange,       // out <- 0, 1, …
+  sum,
+  mean,
+  max,     // out <- reduction of a over dimension scalar[0] (an integer); out has that dimension, of size 1
+  arange,  // out <- 0, 1, …
 };
 inline constexpr int kKernelCount = static_cast<int>(Kernel::arange) + 1;
 
