@@ -1,5 +1,5 @@
-// Lab 01, transfer-cost: what a submission must offer. You write the three functions below; handout.md says what each is
-// judged by. Everything in a Batch and in the Model starts in ordinary (pageable) host memory.
+// Lab 01, transfer-cost: what a submission must offer. You write the three functions below; handout.md says what each
+// is judged by. Everything in a Batch and in the Model starts in ordinary (pageable) host memory.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Work {
   double download_bytes = 0;  // … and send back afterwards
   double uploads = 0;         // in so many copies
   double downloads = 0;
-  double launches = 0;        // kernels it takes on a card
+  double launches = 0;  // kernels it takes on a card
 };
 
 // A host and its card, measured. Rates are sustained.

@@ -1,5 +1,5 @@
-// Lab 01, transfer-cost: what a submission gets, how it is called, and what its answers must be. The counted checks (bytes,
-// copies, waits, time, memory) stand in lab.toml; here are the values.
+// Lab 01, transfer-cost: what a submission gets, how it is called, and what its answers must be. The counted checks
+// (bytes, copies, waits, time, memory) stand in lab.toml; here are the values.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,9 @@ namespace transfer_cost {
 
 using namespace labrig;
 
-inline std::string numbered(const char* field, std::int64_t batch) { return std::string(field) + "." + std::to_string(batch); }
+inline std::string numbered(const char* field, std::int64_t batch) {
+  return std::string(field) + "." + std::to_string(batch);
+}
 
 inline std::int64_t bytes_of(std::int64_t elements, Dtype dtype = kF32) {
   return elements * static_cast<std::int64_t>(element_bytes(dtype));
@@ -45,7 +47,8 @@ class TransferCost {
         call.output("scores", scores);
       }
     } else if (in.has("rows")) {
-      const Tensor made = submission.constant({in.integer("rows"), in.integer("columns")}, in.real("value"), call.device());
+      const Tensor made =
+          submission.constant({in.integer("rows"), in.integer("columns")}, in.real("value"), call.device());
       if (made.defined()) {
         call.output("on_card", made.device() == call.device() ? 1 : 0);
         call.output("constant", made);
@@ -109,7 +112,8 @@ class TransferCost {
   static std::vector<Batch> batches_of(const lab::Values& in) {
     std::vector<Batch> batches;
     for (std::int64_t b = 0; b < in.integer("batches"); ++b)
-      batches.push_back({in.tensor(numbered("features", b)), in.tensor(numbered("mask", b)), in.tensor(numbered("bias", b))});
+      batches.push_back(
+          {in.tensor(numbered("features", b)), in.tensor(numbered("mask", b)), in.tensor(numbered("bias", b))});
     return batches;
   }
 
@@ -117,9 +121,11 @@ class TransferCost {
   void judge_scores(const lab::Values& in, const lab::Values& out, lab::Verdict& verdict) {
     if (!out.has("scores")) return verdict.wrong("no-result", "score() returned an undefined tensor");
     if (out.integer("on_host") == 0)
-      return verdict.wrong("result-not-on-the-host", "score() returned a tensor on the card; the scores are wanted on the CPU");
+      return verdict.wrong("result-not-on-the-host",
+                           "score() returned a tensor on the card; the scores are wanted on the CPU");
     const Model m = model_of(in);
-    const Tensor expand = m.expand.to(kF64), contract = m.contract.to(kF64), step = m.step.to(kF64), head = m.head.to(kF64);
+    const Tensor expand = m.expand.to(kF64), contract = m.contract.to(kF64), step = m.step.to(kF64),
+                 head = m.head.to(kF64);
     std::vector<Tensor> expected;
     for (const Batch& b : batches_of(in)) {
       Tensor x = masked_fill(b.features.to(kF64), b.mask, m.fill);
@@ -132,18 +138,21 @@ class TransferCost {
     verdict.require(lab::compare(out.tensor("scores"), all, 1e-3, 1e-4 * largest), "the scores");
   }
 
-  // --- constant --------------------------------------------------------------------------------------------------------
+  // --- constant
+  // --------------------------------------------------------------------------------------------------------
   void judge_constant(const lab::Values& in, const lab::Values& out, lab::Verdict& verdict) {
     if (!out.has("constant")) return verdict.wrong("no-result", "constant() returned an undefined tensor");
     if (out.integer("on_card") == 0)
-      return verdict.wrong("not-on-the-card", "constant() returned a tensor that is not on the device it was asked for");
+      return verdict.wrong("not-on-the-card",
+                           "constant() returned a tensor that is not on the device it was asked for");
     const Tensor expected = full({in.integer("rows"), in.integer("columns")}, in.real("value"), kF64);
     verdict.require(lab::compare(out.tensor("constant"), expected, 1e-6, 0), "the constant");
   }
 
-  // --- worth_moving ------------------------------------------------------------------------------------------------------
-  // Regret: how much longer the chosen sides take than the best ones, each workload repeated until its best side takes
-  // one second, so that all weigh the same.
+  // --- worth_moving
+  // ------------------------------------------------------------------------------------------------------ Regret: how
+  // much longer the chosen sides take than the best ones, each workload repeated until its best side takes one second,
+  // so that all weigh the same.
   void judge_decisions(const lab::Scenario& s, const lab::Values& out, lab::Verdict& verdict) {
     lab::CostCard card(s.profile);
     const auto workloads = draw_workloads(static_cast<std::uint64_t>(s.integer("draw")));
@@ -181,7 +190,8 @@ class TransferCost {
     std::vector<double> values;
     for (const Workload& each : workloads) {
       const Work w = each.work();
-      values.insert(values.end(), {w.flops, w.memory_bytes, w.upload_bytes, w.download_bytes, w.uploads, w.downloads, w.launches});
+      values.insert(values.end(),
+                    {w.flops, w.memory_bytes, w.upload_bytes, w.download_bytes, w.uploads, w.downloads, w.launches});
     }
     return tensor<double>(values, {static_cast<std::int64_t>(workloads.size()), 7});
   }

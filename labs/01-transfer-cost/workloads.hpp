@@ -17,11 +17,13 @@ inline constexpr int kWorkloads = 24;
 // down; all of it `repeats` times.
 struct Workload {
   enum class Family { product, chain, addition, passes, many_small } family;
-  std::int64_t size = 0;     // of the square matrices, or the number of elements
+  std::int64_t size = 0;  // of the square matrices, or the number of elements
   std::int64_t launches = 1;
   std::int64_t repeats = 1;
 
-  bool is_product() const { return family == Family::product || family == Family::chain || family == Family::many_small; }
+  bool is_product() const {
+    return family == Family::product || family == Family::chain || family == Family::many_small;
+  }
   labrig::Dims shape() const { return is_product() ? labrig::Dims{size, size} : labrig::Dims{size}; }
   double elements() const { return static_cast<double>(shape().product()); }
   double flops_per_launch() const { return is_product() ? 2.0 * std::pow(static_cast<double>(size), 3) : elements(); }
@@ -29,9 +31,13 @@ struct Workload {
 
   Work work() const {
     const double times = static_cast<double>(repeats), kernels = times * static_cast<double>(launches);
-    return {.flops = kernels * flops_per_launch(), .memory_bytes = kernels * bytes_per_launch(),
-            .upload_bytes = times * 8.0 * elements(), .download_bytes = times * 4.0 * elements(),
-            .uploads = times * 2, .downloads = times, .launches = kernels};
+    return {.flops = kernels * flops_per_launch(),
+            .memory_bytes = kernels * bytes_per_launch(),
+            .upload_bytes = times * 8.0 * elements(),
+            .download_bytes = times * 4.0 * elements(),
+            .uploads = times * 2,
+            .downloads = times,
+            .launches = kernels};
   }
 
   double host_seconds(const labrig::lab::CostCard& card) const {
@@ -61,18 +67,31 @@ inline std::vector<Workload> draw_workloads(std::uint64_t seed) {
   std::vector<Workload> all;
   for (int i = 0; i < kWorkloads; ++i) {
     switch (i % 6) {
-      case 0: all.push_back({Family::product, spread(random, 16, 128)}); break;
-      case 1: all.push_back({Family::product, spread(random, 512, 2048)}); break;
-      case 2: all.push_back({Family::chain, spread(random, 128, 1024), spread(random, 4, 32)}); break;
-      case 3: all.push_back({Family::addition, spread(random, 1e3, 1e7)}); break;
-      case 4: all.push_back({Family::passes, spread(random, 1e6, 8e6), spread(random, 64, 256)}); break;
-      default: all.push_back({Family::many_small, spread(random, 8, 32), 1, spread(random, 10, 1000)}); break;
+      case 0:
+        all.push_back({Family::product, spread(random, 16, 128)});
+        break;
+      case 1:
+        all.push_back({Family::product, spread(random, 512, 2048)});
+        break;
+      case 2:
+        all.push_back({Family::chain, spread(random, 128, 1024), spread(random, 4, 32)});
+        break;
+      case 3:
+        all.push_back({Family::addition, spread(random, 1e3, 1e7)});
+        break;
+      case 4:
+        all.push_back({Family::passes, spread(random, 1e6, 8e6), spread(random, 64, 256)});
+        break;
+      default:
+        all.push_back({Family::many_small, spread(random, 8, 32), 1, spread(random, 10, 1000)});
+        break;
     }
   }
   return all;
 }
 
-// The rates of a host and its card, found by timing: large operations for what is sustained, tiny ones for what is fixed.
+// The rates of a host and its card, found by timing: large operations for what is sustained, tiny ones for what is
+// fixed.
 inline Machine measure(labrig::lab::CostCard& card) {
   const labrig::Device device = card.device();
   const std::int64_t many = std::int64_t{1} << 26;
@@ -83,7 +102,9 @@ inline Machine measure(labrig::lab::CostCard& card) {
 
   const double up = card.seconds([&] { small.to(device); }), down = card.seconds([&] { small_there.cpu(); });
   const double one_kernel = card.seconds([&] { small_there.fill_(0); });
-  const double hundred_kernels = card.seconds([&] { for (int i = 0; i < 100; ++i) small_there.fill_(0); });
+  const double hundred_kernels = card.seconds([&] {
+    for (int i = 0; i < 100; ++i) small_there.fill_(0);
+  });
   const double bytes = 4.0 * static_cast<double>(many);
 
   Machine m;

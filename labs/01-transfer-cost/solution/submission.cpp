@@ -1,5 +1,5 @@
-// Lab 01, transfer-cost: the reference solution. The model crosses the bus once, before the loop; every field of a batch
-// crosses once, inside it; nothing comes back until all scores are there, and then in one copy.
+// Lab 01, transfer-cost: the reference solution. The model crosses the bus once, before the loop; every field of a
+// batch crosses once, inside it; nothing comes back until all scores are there, and then in one copy.
 #include <algorithm>
 
 #include "interface.hpp"
@@ -33,10 +33,14 @@ class Solution : public transfer_cost::Submission {
   }
 
   bool worth_moving(const Work& work, const Machine& machine) override {
-    const double on_host = std::max(work.flops / machine.host_flops_per_s, work.memory_bytes / machine.host_bytes_per_s);
-    const double arithmetic = std::max(work.flops / machine.device_flops_per_s, work.memory_bytes / machine.device_bytes_per_s);
-    const double transfers = work.upload_bytes / machine.upload_bytes_per_s + work.download_bytes / machine.download_bytes_per_s;
-    const double fixed = (work.uploads + work.downloads) * machine.seconds_per_copy + work.launches * machine.seconds_per_launch;
+    const double on_host =
+        std::max(work.flops / machine.host_flops_per_s, work.memory_bytes / machine.host_bytes_per_s);
+    const double arithmetic =
+        std::max(work.flops / machine.device_flops_per_s, work.memory_bytes / machine.device_bytes_per_s);
+    const double transfers =
+        work.upload_bytes / machine.upload_bytes_per_s + work.download_bytes / machine.download_bytes_per_s;
+    const double fixed =
+        (work.uploads + work.downloads) * machine.seconds_per_copy + work.launches * machine.seconds_per_launch;
     return arithmetic + transfers + fixed < on_host;
   }
 };

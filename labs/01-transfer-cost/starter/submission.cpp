@@ -23,8 +23,9 @@ class MySubmission : public transfer_cost::Submission {
 
   // Task 2
   Tensor constant(const Dims& /*shape*/, double /*value*/, Device /*device*/) override {
-    throw labrig::Error("not-written-yet", "constant() is not written yet", "the starter leaves task 2 to you",
-                        "write constant() in submission.cpp; see the creation functions at the end of labrig/tensor.hpp");
+    throw labrig::Error(
+        "not-written-yet", "constant() is not written yet", "the starter leaves task 2 to you",
+        "write constant() in submission.cpp; see the creation functions at the end of labrig/tensor.hpp");
   }
 
   // Task 3

@@ -1,5 +1,5 @@
-// A correct answer of another kind: features and bias of a batch are packed into one host tensor, so that a batch crosses
-// the bus in two copies instead of three, and a small helper estimates the two sides for worth_moving().
+// A correct answer of another kind: features and bias of a batch are packed into one host tensor, so that a batch
+// crosses the bus in two copies instead of three, and a small helper estimates the two sides for worth_moving().
 #include "interface.hpp"
 
 using labrig::Device;
@@ -18,7 +18,12 @@ struct Network {
   int depth;
 
   Network(const Model& m, Device d)
-      : expand(m.expand.to(d)), contract(m.contract.to(d)), step(m.step.to(d)), head(m.head.to(d)), fill(m.fill), depth(m.depth) {}
+      : expand(m.expand.to(d)),
+        contract(m.contract.to(d)),
+        step(m.step.to(d)),
+        head(m.head.to(d)),
+        fill(m.fill),
+        depth(m.depth) {}
 
   Tensor operator()(const Tensor& packed, const Tensor& mask) const {
     const std::int64_t width = packed.size(1) - 1;

@@ -1,5 +1,6 @@
 // A correct answer of another kind: the result has its place on the card from the start, each batch writes its own rows
-// of it, and the copies ask not to block. worth_moving() adds the parts up in a different way, without the roofline's max.
+// of it, and the copies ask not to block. worth_moving() adds the parts up in a different way, without the roofline's
+// max.
 #include "interface.hpp"
 
 namespace tc = transfer_cost;
@@ -35,7 +36,8 @@ class Preallocated final : public tc::Submission {
 
   bool worth_moving(const tc::Work& work, const tc::Machine& machine) override {
     const double host = std::max(work.flops / machine.host_flops_per_s, work.memory_bytes / machine.host_bytes_per_s);
-    double card = work.launches * machine.seconds_per_launch + (work.uploads + work.downloads) * machine.seconds_per_copy;
+    double card =
+        work.launches * machine.seconds_per_launch + (work.uploads + work.downloads) * machine.seconds_per_copy;
     card += work.flops / machine.device_flops_per_s + work.memory_bytes / machine.device_bytes_per_s;
     card += work.upload_bytes / machine.upload_bytes_per_s + work.download_bytes / machine.download_bytes_per_s;
     return card <= host;

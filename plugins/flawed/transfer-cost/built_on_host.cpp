@@ -9,8 +9,9 @@ class BuiltOnHost : public Correct {
     const Network network(model, device);
     std::vector<Tensor> scores;
     for (const Batch& b : batches) {
-      const Tensor keep = labrig::masked_fill(labrig::ones(b.features.sizes()), b.mask, 0);  // 1 where a feature is there
-      const Tensor features = labrig::mul(b.features.to(device), keep.to(device));           // no missing value gets in
+      const Tensor keep =
+          labrig::masked_fill(labrig::ones(b.features.sizes()), b.mask, 0);         // 1 where a feature is there
+      const Tensor features = labrig::mul(b.features.to(device), keep.to(device));  // no missing value gets in
       scores.push_back(network(features, b.mask.to(device), b.bias.to(device)));
     }
     return labrig::cat(scores).cpu();

@@ -1,5 +1,5 @@
-// What the flawed variants of lab 01 have in common: the parts that are right. Each variant derives from Correct and makes
-// one typical mistake, so that a file here reads as the mistake alone.
+// What the flawed variants of lab 01 have in common: the parts that are right. Each variant derives from Correct and
+// makes one typical mistake, so that a file here reads as the mistake alone.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,12 @@ struct Network {
   int depth;
 
   Network(const Model& m, Device d)
-      : expand(m.expand.to(d)), contract(m.contract.to(d)), step(m.step.to(d)), head(m.head.to(d)), fill(m.fill), depth(m.depth) {}
+      : expand(m.expand.to(d)),
+        contract(m.contract.to(d)),
+        step(m.step.to(d)),
+        head(m.head.to(d)),
+        fill(m.fill),
+        depth(m.depth) {}
 
   // Everything on one device.
   Tensor operator()(const Tensor& features, const Tensor& mask, const Tensor& bias) const {
@@ -39,11 +44,14 @@ class Correct : public transfer_cost::Submission {
   Tensor score(std::span<const Batch> batches, const Model& model, Device device) override {
     const Network network(model, device);
     std::vector<Tensor> scores;
-    for (const Batch& b : batches) scores.push_back(network(b.features.to(device), b.mask.to(device), b.bias.to(device)));
+    for (const Batch& b : batches)
+      scores.push_back(network(b.features.to(device), b.mask.to(device), b.bias.to(device)));
     return labrig::cat(scores).cpu();
   }
 
-  Tensor constant(const Dims& shape, double value, Device device) override { return labrig::full(shape, value, device); }
+  Tensor constant(const Dims& shape, double value, Device device) override {
+    return labrig::full(shape, value, device);
+  }
 
   bool worth_moving(const Work& w, const Machine& m) override {
     const double host = std::max(w.flops / m.host_flops_per_s, w.memory_bytes / m.host_bytes_per_s);

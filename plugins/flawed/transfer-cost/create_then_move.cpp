@@ -5,7 +5,9 @@ using namespace flawed;
 
 class CreateThenMove : public Correct {
  public:
-  Tensor constant(const Dims& shape, double value, Device device) override { return labrig::full(shape, value).to(device); }
+  Tensor constant(const Dims& shape, double value, Device device) override {
+    return labrig::full(shape, value).to(device);
+  }
 };
 
 LABRIG_SUBMISSION(CreateThenMove)

@@ -12,7 +12,8 @@ class FetchEveryBatch : public Correct {
     for (const Batch& b : batches) {
       const Tensor mine = network(b.features.to(device), b.mask.to(device), b.bias.to(device));
       const double best = labrig::max(mine).item();
-      if (best != best) throw labrig::Error("nan", "a score is not a number", "the inputs hold a NaN", "look at the inputs");
+      if (best != best)
+        throw labrig::Error("nan", "a score is not a number", "the inputs hold a NaN", "look at the inputs");
       scores.push_back(mine.cpu());
     }
     return labrig::cat(scores);

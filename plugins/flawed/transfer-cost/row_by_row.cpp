@@ -8,7 +8,8 @@ class RowByRow : public Correct {
   Tensor score(std::span<const Batch> batches, const Model& model, Device device) override {
     const Network network(model, device);
     std::vector<Tensor> scores;
-    for (const Batch& b : batches) scores.push_back(network(move_rows(b.features, device), move_rows(b.mask, device), b.bias.to(device)));
+    for (const Batch& b : batches)
+      scores.push_back(network(move_rows(b.features, device), move_rows(b.mask, device), b.bias.to(device)));
     return labrig::cat(scores).cpu();
   }
 
