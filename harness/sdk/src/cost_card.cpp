@@ -28,7 +28,8 @@ CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {
   const sim::Profile& p = state_->profile;
-  return std::max(flops / static_cast<double>(p.host_flops_per_s), memory_bytes / static_cast<double>(p.host_bytes_per_s)) +
+  return std::max(flops / static_cast<double>(p.host_flops_per_s),
+                  memory_bytes / static_cast<double>(p.host_bytes_per_s)) +
          static_cast<double>(p.host_call_ps) * 1e-12;
 }
 

@@ -1,5 +1,5 @@
-// Values: what travels between supervisor and worker under names. A short list, so a linear search finds a name, and the
-// order in which a lab set them is kept for reports.
+// Values: what travels between supervisor and worker under names. A short list, so a linear search finds a name, and
+// the order in which a lab set them is kept for reports.
 #include <fmt/format.h>
 
 #include "labrig/error.hpp"

@@ -103,6 +103,7 @@ class LABRIG_API Call {
   // synchronised and the clock has stopped.
   void output(const std::string& name, const Tensor& value) { outputs_.set_any(name, value); }
   void output(const std::string& name, std::int64_t value) { outputs_.values.set(name, value); }
+  void output(const std::string& name, int value) { outputs_.values.set(name, value); }
   void output(const std::string& name, double value) { outputs_.values.set(name, value); }
 
   struct Outputs {
