@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "expected_table.hpp"
 #include "run_labrig.hpp"
 
 namespace labrig::test {
@@ -28,12 +29,9 @@ std::vector<Row> rows_of(const std::string& lab) {
   std::vector<Row> rows = {{lab, "solution", {}, "", 100, 100}, {lab, "starter", {}, "", 0, 0}};
   rows.push_back({lab, "alternate_1", {}, "", 95, 100});
   rows.push_back({lab, "alternate_2", {}, "", 95, 100});
-  const auto table = toml::parse_file(std::string(LABRIG_SOURCE) + "/plugins/flawed/" + lab + "/expected.toml");
-  for (const auto& [name, value] : table) {
-    Row row{lab, std::string(name.str()), {}, value.as_table()->at("code").value_or(""), 0, 100};
-    for (const auto& id : *value.as_table()->at("loses").as_array()) row.loses.insert(id.value_or(""));
-    rows.push_back(row);
-  }
+  const auto table = app::read_expected_tables(std::string(LABRIG_SOURCE) + "/plugins/flawed").value();
+  for (const auto& [key, expected] : table.rows)
+    if (key.first == lab) rows.push_back({lab, key.second, expected.loses, expected.code, 0, 100});
   return rows;
 }
 
