@@ -1,0 +1,19 @@
+// The numbers behind the charts, as rows for their tables.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "svg/memory.hpp"
+#include "svg/timeline.hpp"
+
+namespace labrig::reports {
+
+// One row an operation of a lane: how often, how much, how long; both sides. At most `most` rows, the longest first
+// within a lane; `left_out` tells how many more there are.
+nlohmann::json operation_rows(const svg::Sides& sides, std::size_t most, std::size_t& left_out);
+// Memory of both sides at `count` evenly spaced moments.
+nlohmann::json memory_rows(const svg::Sides& sides, int count);
+// What the lines of the memory chart are, with their peaks.
+nlohmann::json memory_key(const svg::Sides& sides);
+
+}  // namespace labrig::reports

@@ -1,0 +1,122 @@
+// The page as a whole: verdict, score, the one next step; then checks, cases, and how to run it again.
+#include "html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "causes.hpp"
+#include "svg/bars.hpp"
+#include "template.hpp"
+#include "text.hpp"
+#include "units.hpp"
+
+namespace labrig::reports {
+namespace {
+
+using Json = nlohmann::json;
+
+Json task_views(const Report& report) {
+  Json out = Json::array();
+  for (const Task& task : report.tasks) {
+    double points = 0, most = 0;
+    for (const Check& check : report.checks) {
+      if (check.task != task.id || check.status == "skipped") continue;
+      points += check.points;
+      most += check.max_points;
+    }
+    out.push_back(
+        {{"number", task.id}, {"title", task.title}, {"points", points_text(points)}, {"max", points_text(most)}});
+  }
+  return out;
+}
+
+Json next_step_view(const Report& report) {
+  if (!report.next_step) return false;
+  const auto check = std::find_if(report.checks.begin(), report.checks.end(),
+                                  [&](const Check& c) { return c.id == report.next_step->check; });
+  const bool known = check != report.checks.end();
+  return {{"text", report.next_step->text},
+          {"command", report.next_step->command},
+          {"check_link", known ? anchor(check->id) : ""},
+          {"check_title", known ? check->title : ""}};
+}
+
+// The case to look at first: the one that decided the first check that lost points, else the first with a trace.
+std::string_view case_to_open(const Report& report) {
+  for (const std::string_view status : {"failed", "partial"}) {
+    for (const Check& check : report.checks) {
+      if (check.status == status && !check.cases.empty()) return deciding_case(check);
+    }
+  }
+  const auto traced = std::find_if(report.cases.begin(), report.cases.end(),
+                                   [](const Case& c) { return c.submission_trace.has_value(); });
+  return traced == report.cases.end() ? std::string_view() : std::string_view(traced->id);
+}
+
+Json environment_view(const Report& report) {
+  Json out = Json::array();
+  for (const auto& [name, value] : report.environment) out.push_back({{"name", name}, {"value", value}});
+  return out;
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./+@:,").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string render_html(const Json& json, const HtmlOptions& options) {
+  const Report report = read_report(json);
+  const double most = report.max_score > 0 ? report.max_score : 1;
+  const std::string score = report.score ? points_text(*report.score) : "";
+  const bool open_secret = report.secret.empty() || report.secret == "public" || report.secret == "labrig";
+  const Json tasks = task_views(report);
+  const Json view = {
+      {"page_title",
+       fmt::format("{}: {} · {}", report.name,
+                   report.score ? score + " of " + points_text(report.max_score) : "no score", report.lab_title)},
+      {"lab_title", report.lab_title},
+      {"lab_version", report.lab_version},
+      {"name", report.name},
+      {"hash", report.hash},
+      {"hash_short", report.hash.substr(0, 10)},
+      {"source", report.source == "plugin" ? "plugin" : "sources"},
+      {"verdict", report.verdict},
+      {"has_score", report.score.has_value()},
+      {"score", score},
+      {"max_score", points_text(report.max_score)},
+      {"pass_mark", points_text(report.pass_mark)},
+      {"state", report.passed ? "passed" : "failed"},
+      {"state_word", report.passed ? "passed" : "not passed"},
+      {"score_bar",
+       report.score ? svg::score_bar(*report.score / most, report.passed, report.pass_mark / 100, "score") : ""},
+      {"tasks", tasks},
+      {"has_tasks", !tasks.empty()},
+      {"next_step", next_step_view(report)},
+      {"groups", check_groups(report, options)},
+      {"cases", case_views(report, case_to_open(report))},
+      {"case_count", report.cases.size()},
+      {"has_cases", !report.cases.empty()},
+      {"replay",
+       fmt::format("labrig grade {} --lab {} --out again", shell_word(report.name), shell_word(report.lab_id))},
+      {"replay_note",
+       open_secret
+           ? "Hidden sizes and data were drawn from the public secret, so the score is the same on every machine."
+           : fmt::format("Hidden sizes and data were drawn from the course secret {}; with another secret their "
+                         "figures differ a little, the score should not.",
+                         report.secret)},
+      {"environment", environment_view(report)},
+      {"notes", report.notes}};
+  return fill("report.mustache", view);
+}
+
+}  // namespace labrig::reports

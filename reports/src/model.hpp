@@ -1,0 +1,97 @@
+// report.json as types. Every text in here has been through printable() (text.hpp): the renderers can trust it up to
+// escaping. Missing or mistyped members become empty ones, so that a report about a disaster still renders.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace labrig::reports {
+
+struct Reason {
+  std::string code, text;
+};
+
+struct Explain {
+  std::string what, where, cause, next, evidence;
+};
+
+struct CheckMetrics {
+  std::optional<double> value, reference, limit, ratio;  // a ratio without end is infinity
+  std::string unit;
+  bool any() const { return value || reference || limit || ratio; }
+};
+
+struct Share {
+  std::string case_id, code;
+  double share = 0;
+};
+
+struct Check {
+  std::string id, title, status, handout;
+  std::int64_t task = 0;
+  double points = 0, max_points = 0;
+  Reason reason;  // empty texts when there is none
+  std::vector<std::string> hints, facts;
+  bool hidden = false;
+  std::optional<Explain> explain;
+  CheckMetrics metrics;
+  std::vector<Share> cases;
+};
+
+struct Span {
+  std::string lane, name;
+  std::int64_t stream = 0;
+  double start_ps = 0, end_ps = 0, bytes = 0;
+};
+struct MemoryPoint {
+  double time_ps = 0, allocated_bytes = 0, reserved_bytes = 0;
+};
+struct Trace {
+  std::vector<Span> timeline;
+  std::vector<MemoryPoint> memory;
+  bool cut = false;
+  double end_ps = 0;  // of the last span or point
+};
+
+using Numbers = std::vector<std::pair<std::string, double>>;  // in the order of known_metrics(), then by name
+
+struct Case {
+  std::string id, scenario, kind, device, profile, seed, status, phase, output;
+  Reason reason;
+  bool hidden = false, output_cut = false;
+  Numbers parameters, metrics, figures, reference;
+  std::optional<Trace> submission_trace, reference_trace;  // both start at 0
+};
+
+struct Task {
+  std::int64_t id = 0;
+  std::string title;
+};
+
+struct Report {
+  std::string lab_id, lab_version, lab_title, name, hash, source, verdict;
+  double pass_mark = 60;
+  std::optional<double> score;
+  double max_score = 0;
+  bool passed = false;
+  struct NextStep {
+    std::string check, text, command;
+  };
+  std::optional<NextStep> next_step;
+  std::vector<Task> tasks;
+  std::vector<Check> checks;
+  std::vector<Case> cases;
+  std::vector<std::pair<std::string, std::string>> environment;  // name, value
+  std::vector<std::string> notes;
+  std::string secret;
+};
+
+Report read_report(const nlohmann::json& report);
+// The number of that name, or nothing.
+std::optional<double> find(const Numbers& numbers, std::string_view name);
+
+}  // namespace labrig::reports

@@ -1,0 +1,174 @@
+// What stands on a report's page.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "html.hpp"
+#include "render.hpp"
+#include "samples.hpp"
+#include "units.hpp"
+
+namespace labrig::reports::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Page, NeedsNoScriptAndNoOtherFile) {
+  for (const std::string& name : sample_names()) {
+    const std::string page = render_html(sample(name));
+    EXPECT_NE(page.find("default-src 'none'; style-src 'unsafe-inline'"), std::string::npos);
+    for (const char* part : {"<script", "<link", "<img", "<iframe", "url(", "@import", "http://", "src="}) {
+      EXPECT_EQ(page.find(part), std::string::npos) << name << ": " << part;
+    }
+    EXPECT_LT(page.size(), 300'000u) << name;
+  }
+}
+
+TEST(Page, ShowsFailedChecksOpenThenPartialThenPassedFolded) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  const auto failed = page.find("<h2>Failed checks"), partial = page.find("<h2>Partly passed"),
+             passed = page.find("<h2>Passed");
+  EXPECT_LT(failed, partial);
+  EXPECT_LT(partial, passed);
+  EXPECT_NE(page.find("<details class=\"card failed\" id=\"check-bytes-up\" open>"), std::string::npos);
+  EXPECT_NE(page.find("<details class=\"card partial\" id=\"check-time\">"), std::string::npos);
+  EXPECT_NE(page.find("<details class=\"folded\"><summary><h2>Passed"), std::string::npos);
+}
+
+TEST(Page, ShowsTheNextStepWithItsCommand) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_NE(page.find("<code class=\"command\">labrig check weights_every_batch --task 1</code>"), std::string::npos);
+  EXPECT_NE(page.find("href=\"#check-bytes-up\""), std::string::npos);
+  EXPECT_EQ(render_html(sample("solution")).find("id=\"next\""), std::string::npos);
+}
+
+TEST(Page, NestsHintsSoThatTheyAreOpenedOneAtATime) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  const auto first = page.find("Hint 1 of 3: a nudge"), second = page.find("Hint 2 of 3: the idea"),
+             close = page.find("</details>", first);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_LT(second, close);
+  EXPECT_EQ(page.find("Hint 1 of 3", page.find("<h2>Passed")), std::string::npos) << "passed checks need no hints";
+}
+
+TEST(Page, PutsChecksThatOnlyFollowUnderTheirCause) {
+  const std::string page = render_html(sample("crashed"));
+  EXPECT_EQ(count(page, "<details class=\"card failed\""), 1u);
+  EXPECT_NE(page.find("<li class=\"failed\" id=\"check-time\">"), std::string::npos);
+  EXPECT_NE(page.find("<h2>Failed checks <span class=\"muted\">7</span>"), std::string::npos);
+}
+
+TEST(Page, DrawsBandsForRatioRulesOnly) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_NE(page.find("id=\"bands-time-t\""), std::string::npos);
+  EXPECT_EQ(page.find("id=\"bands-bytes-up-t\""), std::string::npos);
+}
+
+TEST(Page, ShowsARatioWithoutEnd) {
+  Json report = sample("weights-every-batch");
+  report["checks"][5]["metrics"] = {{"value", 3}, {"reference", 0}, {"ratio", nullptr}, {"unit", ""}};
+  EXPECT_NE(render_html(report).find("∞ earns 0 % of the points"), std::string::npos);
+}
+
+TEST(Page, HasATableForEveryChart) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_EQ(count(page, "<svg class=\"chart timeline\""), count(page, "Timeline as a table"));
+  EXPECT_EQ(count(page, "<svg class=\"chart memory\""), count(page, "Memory as a table"));
+  EXPECT_EQ(count(page, "<svg class=\"chart timeline\""), 3u);
+}
+
+TEST(Page, ShowsEveryMetricOfACaseBesideTheReferences) {
+  const Json report = sample("weights-every-batch");
+  const std::string page = render_html(report);
+  for (const auto& [name, value] : report["cases"][0]["metrics"].items())
+    EXPECT_NE(page.find(name), std::string::npos) << name;
+  const double bytes = report["cases"][0]["metrics"]["h2d_bytes"];
+  EXPECT_NE(page.find("title=\"" + exact(bytes, "bytes") + "\">" + human(bytes, "bytes") + "</td>"), std::string::npos);
+}
+
+TEST(Page, UnfoldsTheCaseThatDecidedTheFirstLostCheck) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_NE(page.find("id=\"case-small-batches-desktop\" open>"), std::string::npos);
+  EXPECT_EQ(count(page, "<details class=\"card case"), 7u);
+}
+
+TEST(Page, ShowsCapturedOutputEscapedAndCut) {
+  const std::string page = render_html(sample("crashed"));
+  EXPECT_NE(page.find("\\x1b[32mall tests passed, score 100\\x1b[0m"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;document.title"), std::string::npos);
+  Json report = sample("crashed");
+  report["cases"][0]["output"] = {{"text", std::string(10'000'000, 'x')}, {"cut", false}};
+  EXPECT_LT(render_html(report).size(), 300'000u);
+}
+
+TEST(Page, LinksTheHandoutWhenToldWhereItIs) {
+  const Json report = sample("weights-every-batch");
+  EXPECT_NE(render_html(report).find("section task-1"), std::string::npos);
+  EXPECT_NE(render_html(report, {"handout.html"}).find("href=\"handout.html#task-1\""), std::string::npos);
+  EXPECT_EQ(render_html(report, {"javascript:alert(1)"}).find("href=\"javascript"), std::string::npos);
+}
+
+TEST(Page, QuotesANameInTheCommandThatRunsItAgain) {
+  Json report = sample("solution");
+  report["submission"]["name"] = "a'; rm -rf ~ #";
+  EXPECT_NE(render_html(report).find("labrig grade &#39;a&#39;\\&#39;&#39;; rm -rf ~ #&#39; --lab transfer-cost"),
+            std::string::npos);
+  EXPECT_EQ(shell_word("plain-name_1"), "plain-name_1");
+  EXPECT_EQ(shell_word("--help"), "'--help'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(Page, SaysThatAFaultIsNotTheSubmissions) {
+  Json report = sample("solution");
+  report["score"] = nullptr;
+  report["passed"] = false;
+  for (Json& check : report["checks"]) check["status"] = "fault", check["points"] = 0;
+  const std::string page = render_html(report);
+  EXPECT_NE(page.find("not the submission's"), std::string::npos);
+  EXPECT_NE(page.find("<h2>Could not be judged"), std::string::npos);
+  EXPECT_EQ(page.find("class=\"score-bar"), std::string::npos);
+}
+
+TEST(Page, RendersWhateverIsMissing) {
+  EXPECT_NE(render_html(Json::object()).find("</html>"), std::string::npos);
+  for (const std::string& name : sample_names()) {
+    const Json whole = sample(name);
+    for (const auto& [key, value] : whole.items()) {
+      for (const Json& instead : {Json(), Json(7), Json("x"), Json::array({1, "x", nullptr}), Json::object()}) {
+        Json report = whole;
+        report[key] = instead;
+        EXPECT_NE(render_html(report).find("</html>"), std::string::npos) << name << " " << key;
+      }
+    }
+  }
+  EXPECT_THROW(render_html(Json::array()), Json::exception);
+}
+
+TEST(Page, StaysSmallWithLongTracesInEveryCase) {
+  Json report = sample("weights-every-batch");
+  Json spans = Json::array();
+  for (int i = 0; i < 4096; ++i) {
+    const char* lane = std::array{"host", "up", "compute", "down"}[static_cast<std::size_t>(i % 4)];
+    spans.push_back({{"lane", lane},
+                     {"stream", 0},
+                     {"start_ps", i * 1000},
+                     {"end_ps", i * 1000 + (i * 7919) % 6000},
+                     {"bytes", 4096},
+                     {"name", "operation " + std::to_string(i % 300)}});
+  }
+  for (Json& item : report["cases"]) {
+    for (const char* side : {"submission", "reference"})
+      item["trace"][side] = {
+          {"timeline", spans}, {"memory", report["cases"][0]["trace"]["submission"]["memory"]}, {"cut", true}};
+  }
+  EXPECT_LT(render_html(report).size(), 300'000u);
+}
+
+}  // namespace
+}  // namespace labrig::reports::test

@@ -1,0 +1,74 @@
+// What the student's copy leaves out, and that it keeps the rest.
+#include <gtest/gtest.h>
+
+#include "render.hpp"
+#include "samples.hpp"
+
+namespace labrig::reports::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Json hidden_case(const Json& report) {
+  for (const Json& item : report["cases"]) {
+    if (item["visibility"] == "hidden") return item;
+  }
+  throw std::runtime_error("the sample has no hidden case");
+}
+
+TEST(StudentView, LeavesOutSizesSeedTraceAndOutputOfHiddenCases) {
+  const Json original = sample("weights-every-batch");
+  const Json shown = hidden_case(student_view(original));
+  EXPECT_FALSE(hidden_case(original)["parameters"].empty());
+  EXPECT_TRUE(shown["parameters"].empty());
+  EXPECT_TRUE(shown["seed"].is_null());
+  EXPECT_TRUE(shown["trace"].is_null());
+  EXPECT_TRUE(shown["output"].is_null());
+  EXPECT_EQ(shown["metrics"], hidden_case(original)["metrics"]);
+  EXPECT_EQ(shown["status"], hidden_case(original)["status"]);
+}
+
+TEST(StudentView, KeepsVisibleCasesAndTheScore) {
+  const Json original = sample("weights-every-batch"), shown = student_view(original);
+  EXPECT_EQ(shown["cases"][0], original["cases"][0]);
+  EXPECT_EQ(shown["score"], original["score"]);
+  EXPECT_EQ(shown["checks"], original["checks"]);
+}
+
+TEST(StudentView, KeepsTheCodeOfAHiddenReasonAndTakesItsTextOutEverywhere) {
+  Json report = sample("crashed");
+  const std::string secret = "3 of 3648 values are wrong; first at [37, 95]: 0.25, expected 0.5";
+  for (Json& item : report["cases"]) {
+    if (item["visibility"] == "hidden") item["reason"] = {{"code", "wrong-values"}, {"text", secret}};
+  }
+  report["checks"][0]["reason"]["text"] = secret;
+  report["checks"][0]["explain"]["evidence"] = "seen: " + secret + ".";
+  report["next_step"]["text"] = secret;
+  const Json shown = student_view(report);
+  EXPECT_EQ(hidden_case(shown)["reason"]["code"], "wrong-values");
+  EXPECT_EQ(shown.dump().find("3648"), std::string::npos);
+  EXPECT_EQ(shown["checks"][0]["explain"]["evidence"], "seen: (a hidden case: details are not shown).");
+}
+
+TEST(StudentView, LeavesOutTheTextsOfHiddenChecks) {
+  Json report = sample("weights-every-batch");
+  report["checks"][1]["visibility"] = "hidden";
+  const std::string secret = report["checks"][1]["reason"]["text"];
+  const Json shown = student_view(report)["checks"][1];
+  EXPECT_EQ(shown["reason"]["text"], "");
+  EXPECT_EQ(shown["reason"]["code"], "too-many-bytes");
+  EXPECT_TRUE(shown["explain"].is_null());
+  EXPECT_EQ(render_html(student_view(report)).find(secret), std::string::npos);
+}
+
+TEST(StudentView, RendersWithoutWhatItLeftOut) {
+  const Json original = sample("weights-every-batch");
+  const std::string seed = hidden_case(original)["seed"];
+  EXPECT_NE(render_html(original).find(seed), std::string::npos);
+  const std::string page = render_html(student_view(original));
+  EXPECT_EQ(page.find(seed), std::string::npos);
+  EXPECT_NE(page.find("many-batches@desktop"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace labrig::reports::test
