@@ -43,12 +43,17 @@ foreach(header IN LISTS LABRIG_PUBLIC_HEADERS)
 endforeach()
 install(FILES ${LABRIG_INCLUDE_DIR}/labrig/header_hash.h DESTINATION include/labrig)
 install(FILES ${CMAKE_BINARY_DIR}/share/labrig/build.json DESTINATION share/labrig)
-install(DIRECTORY ${CMAKE_BINARY_DIR}/labs ${CMAKE_BINARY_DIR}/profiles DESTINATION share/labrig OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/labs DESTINATION share/labrig)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/profiles DESTINATION share/labrig FILES_MATCHING PATTERN "*.toml")
 
-# The package: the exported targets, and the same LabrigPlugin.cmake that this tree uses.
+# The package: the exported targets, and the same LabrigPlugin.cmake that this tree uses. The build folder is a package
+# too, so that a student's folder finds the labrig that made it.
 install(EXPORT labrig-targets NAMESPACE labrig:: DESTINATION lib/cmake/labrig)
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/labrigConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/labrigConfig.cmake
-  INSTALL_DESTINATION lib/cmake/labrig)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/labrigConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/cmake/labrigConfig.cmake ${CMAKE_BINARY_DIR}/cmake/labrigConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/LabrigPlugin.cmake DESTINATION lib/cmake/labrig)
+export(EXPORT labrig-targets NAMESPACE labrig:: FILE ${CMAKE_BINARY_DIR}/lib/cmake/labrig/labrig-targets.cmake)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/labrigConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/lib/cmake/labrig/labrigConfig.cmake INSTALL_DESTINATION lib/cmake/labrig)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/lib/cmake/labrig/labrigConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/LabrigPlugin.cmake DESTINATION ${CMAKE_BINARY_DIR}/lib/cmake/labrig)
+install(FILES ${CMAKE_BINARY_DIR}/lib/cmake/labrig/labrigConfig.cmake ${CMAKE_CURRENT_LIST_DIR}/LabrigPlugin.cmake
+  ${CMAKE_BINARY_DIR}/lib/cmake/labrig/labrigConfigVersion.cmake DESTINATION lib/cmake/labrig)

@@ -1,0 +1,70 @@
+# The verbs of this project. `make` alone lists them; each one's work is done by a script in tools/ or by CMake's presets
+# (CMakePresets.json), and can be called by hand.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup build test test-full demo lab check format lint bench bench-sweep device bundle approve docs kit
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r verb text; do printf '  make %-12s %s\n' "$$verb" "$$text"; done
+
+setup: ## install what is missing (Debian 12, Ubuntu 24.04); DEV=1: also the tools for format, lint and browser tests
+	@tools/setup.sh $(if $(DEV),--dev)
+
+build: ## setup, then build everything into build/
+	@tools/setup.sh
+	@tools/build.sh release
+
+test: ## setup, build, all tests; then without CUDA, and unit and contract tests under both sanitizers
+	@tools/setup.sh
+	@tools/test.sh
+
+test-full: ## the same, and the labs with thirty fresh course secrets
+	@tools/setup.sh
+	@tools/test.sh --full
+
+demo: ## grade every shipped submission of lab 01; ends with the path of an index page
+	@tools/setup.sh
+	@tools/build.sh release
+	@tools/demo.sh
+
+lab: ## start a lab: make lab NAME=transfer-cost DIR=my-answer
+	@test -n "$(NAME)" || { echo "make lab: say which lab: make lab NAME=transfer-cost [DIR=folder]" >&2; exit 2; }
+	@tools/have.sh build/bin/labrig
+	@build/bin/labrig new "$(NAME)" "$(or $(DIR),$(NAME))"
+
+check: ## try a submission: make check DIR=my-answer
+	@test -n "$(DIR)" || { echo "make check: say which folder: make check DIR=my-answer" >&2; exit 2; }
+	@tools/have.sh build/bin/labrig
+	@build/bin/labrig check "$(DIR)"
+
+format: ## rewrite the sources with clang-format 19
+	@tools/style.sh format
+
+lint: ## clang-format 19 (says what it would change) and clang-tidy 19
+	@tools/style.sh lint
+
+bench: ## speed of the core and of the harness
+	@tools/have.sh build/bin/labrig-bench "there are no benchmarks yet"
+	@build/bin/labrig-bench
+
+bench-sweep: ## speed of a sweep over a whole course
+	@echo "make bench-sweep: sweeps are not built yet; see docs/architecture.md, section 7" >&2; exit 2
+
+device: ## on a machine with a card: contract tests on cuda and compute-sanitizer, from a bundle
+	@tools/device.sh $(or $(BUNDLE),build/bundle)
+
+bundle: ## a folder that runs on another machine: build/bundle
+	@tools/setup.sh
+	@tools/build.sh release
+	@tools/bundle.sh
+
+approve: ## accept the present output of the golden tests; look at the difference before you commit it
+	@tools/setup.sh
+	@tools/build.sh release
+	@LABRIG_APPROVE=1 ctest --test-dir build -L golden --no-tests=error --output-on-failure
+
+docs: ## the documents as pages
+	@echo "make docs: the documents are not built into pages yet; read them in docs/" >&2; exit 2
+
+kit: ## what a course hands out
+	@echo "make kit: the course kit is not built yet; labrig new LAB DIR gives one lab's starter" >&2; exit 2

@@ -1,0 +1,50 @@
+#!/bin/bash
+# setup.sh [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does nothing
+# when all is there. --dev adds what only `make format`, `make lint` and the browser tests need. Asks nothing; without
+# root it prints the command to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
+. "$(dirname "$0")/common.sh"
+
+packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
+  libelf-dev libopenblas-dev libkainjow-mustache-dev libmd4c-html0-dev libvalijson-dev libgtest-dev libgmock-dev
+  libbenchmark-dev)
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  say "setup: this system has no apt-get; CMake names each library that is missing"
+  exit 0
+fi
+
+# The one difference between the two systems: Debian 12's default Boost is older than 1.81, which labrig needs.
+. /etc/os-release
+case "${ID:-}-${VERSION_ID:-}" in
+  debian-12) packages+=(libboost1.81-dev) ;;
+  *) packages+=(libboost-dev) ;;
+esac
+if [ "${1:-}" = --dev ]; then
+  packages+=(clang-format-19 clang-tidy-19 ccache)
+  # Ubuntu's package of this name is a pointer to another store and does not work in a container.
+  [ "${ID:-}" = debian ] && packages+=(chromium)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  say "setup: everything is installed"
+  exit 0
+fi
+
+say "setup: installing ${missing[*]}"
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=(env DEBIAN_FRONTEND=noninteractive)
+elif sudo -n true 2>/dev/null; then
+  as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
+else
+  fail 4 "packages are missing: ${missing[*]}" "installing needs root, and this is user $(id -un)" \
+    "sudo apt-get update && sudo ${install[*]}"
+fi
+"${as_root[@]}" apt-get update -q </dev/null
+"${as_root[@]}" "${install[@]}" </dev/null
+say "setup: done"
