@@ -1,4 +1,43 @@
 # The sources of labrig-core outside the simulated card.
-set(LABRIG_CORE_SOURCES
+
+# Also part of the program labrig-device: what the core and the simulated card must agree on.
+set(LABRIG_BASE_SOURCES
   src/error.cpp
+  src/ops/elementwise_kernels.cpp
+  src/ops/schema.cpp
+  src/tensor/dtype.cpp
+  src/tensor/layout.cpp
 )
+
+set(LABRIG_CORE_SOURCES
+  backends/cpu/backend.cpp
+  backends/cpu/blas.cpp
+  backends/cpu/matmul.cpp
+  backends/cpu/reduce.cpp
+  src/device/device.cpp
+  src/device/registry.cpp
+  src/device/slot.cpp
+  src/device/stream.cpp
+  src/memory/caching_allocator.cpp
+  src/memory/memory.cpp
+  src/memory/out_of_memory.cpp
+  src/memory/statistics.cpp
+  src/ops/cat.cpp
+  src/ops/elementwise.cpp
+  src/ops/matmul.cpp
+  src/ops/operands.cpp
+  src/ops/reduce.cpp
+  src/tensor/copy.cpp
+  src/tensor/create.cpp
+  src/tensor/launch.cpp
+  src/tensor/storage.cpp
+  src/tensor/tensor.cpp
+  src/tensor/values.cpp
+  src/trace/trace.cpp
+)
+
+if(LABRIG_HAVE_CUDA)
+  list(APPEND LABRIG_CORE_SOURCES backends/cuda/loader.cpp)
+else()
+  list(APPEND LABRIG_CORE_SOURCES backends/no_cuda/no_cuda.cpp)
+endif()

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "labrig/device.hpp"
@@ -76,10 +77,13 @@ class LABRIG_API Tensor {
   // (one device-to-host copy, one value synchronisation).
   template <class T = double>
   T item() const {
-    return static_cast<T>(item_as_double());
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return static_cast<T>(item_as_int());
+    else
+      return static_cast<T>(item_as_double());
   }
   // True when an element of a one-element tensor is not zero; synchronises as item() does.
-  explicit operator bool() const { return item_as_double() != 0; }
+  explicit operator bool() const { return is_nonzero(); }
   // Sizes, type, device and values (fetched if on a card, which synchronises).
   std::string str() const;
 
@@ -121,6 +125,8 @@ class LABRIG_API Tensor {
  private:
   void* host_data(Dtype dtype) const;
   double item_as_double() const;
+  std::int64_t item_as_int() const;
+  bool is_nonzero() const;
   Tensor with_layout(const Layout& layout) const;
 
   std::shared_ptr<TensorImpl> impl_;

@@ -1,9 +1,10 @@
-// What happened, in order: every transfer, launch, synchronisation, hidden copy and allocation of this process, with its
-// cause. For charts and for looking around; on the simulated card the graded counters are the card's own.
+// What happened, in order: every transfer, launch, synchronisation, hidden copy and allocation of this process, with
+// its cause. For charts and for looking around; on the simulated card the graded counters are the card's own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ class LABRIG_API Recorder {
   Recorder& operator=(const Recorder&) = delete;
   std::vector<Event> events() const;
   std::size_t count() const;  // also of those that were not kept
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
 };
 
 // Called by the core.

@@ -15,6 +15,7 @@
 
 #include "labrig/device.hpp"
 #include "labrig/error.hpp"
+#include "labrig/export.hpp"
 #include "labrig/memory.hpp"
 #include "labrig/trace.hpp"
 #include "ops/kernel.hpp"
@@ -82,21 +83,21 @@ class Backend {
 // The backend of a device. Opens the cuda library, or starts an in-process simulated machine (profile
 // LABRIG_SIM_PROFILE, default "desktop"), when its first device is asked for and none is attached. Throws
 // `invalid-device` with the reason.
-Backend& backend_of(Device device);
+LABRIG_API Backend& backend_of(Device device);
 // Attach the cards of a simulated machine (in place of the automatic one), in order of their numbers; detach before
-// the machine goes away. Both drop all cached memory of `sim` devices.
-void attach_sim_backends(std::vector<std::unique_ptr<Backend>> cards);
-void detach_sim_backends();
+// the machine goes away. Both drop all cached memory of `sim` devices; tensors that are still there become harmless.
+LABRIG_API void attach_sim_backends(std::vector<std::unique_ptr<Backend>> cards);
+LABRIG_API void detach_sim_backends();
 // True when the process has a sim machine attached: the CPU kernels then report their cost to card 0.
-Backend* attached_sim_clock();
+LABRIG_API Backend* attached_sim_clock();
 
 // --- entry points of the backends ---------------------------------------------------------------------------------
-std::unique_ptr<Backend> make_cpu_backend();
+LABRIG_API std::unique_ptr<Backend> make_cpu_backend();
 // Each returns why there is none: in a build without CUDA (backends/no_cuda), without driver, without card.
 Result<int> cuda_device_count();
 Result<std::unique_ptr<Backend>> make_cuda_backend(int index);
 // An in-process simulated machine with one card of this profile (backends/sim/in_process.cpp), for programs that ask
 // for `sim` without having attached a machine.
-std::vector<std::unique_ptr<Backend>> make_default_sim_backends();
+LABRIG_API std::vector<std::unique_ptr<Backend>> make_default_sim_backends();
 
 }  // namespace labrig

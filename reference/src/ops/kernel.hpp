@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "labrig/dtype.hpp"
+#include "labrig/export.hpp"
 #include "labrig/layout.hpp"
 
 namespace labrig {
@@ -79,12 +80,12 @@ struct KernelCost {
   bool matrix = false;      // runs at the matrix rate of its dtype
 };
 
-std::string_view name_of(Kernel kernel);
-std::optional<Kernel> kernel_from_index(std::uint16_t index);
+LABRIG_API std::string_view name_of(Kernel kernel);
+LABRIG_API std::optional<Kernel> kernel_from_index(std::uint16_t index);
 // Nothing when the call fits the kernel's schema, else a sentence that says what does not. Never throws; the sizes and
 // strides may be hostile (negative, overflowing): no arithmetic here may trap.
-std::optional<std::string> schema_violation(const KernelCall& call);
+LABRIG_API std::optional<std::string> schema_violation(const KernelCall& call);
 // Only for calls without a violation. 64-bit saturating.
-KernelCost cost_of(const KernelCall& call);
+LABRIG_API KernelCost cost_of(const KernelCall& call);
 
 }  // namespace labrig

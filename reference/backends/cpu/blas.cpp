@@ -1,0 +1,63 @@
+// OpenBLAS, opened at run time.
+#include "blas.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace labrig::cpu {
+namespace {
+
+// The few declarations of cblas.h that are needed.
+enum Order { kRowMajor = 101 };
+enum Transpose { kNo = 111, kYes = 112 };
+template <class T>
+using Gemm = void (*)(Order, Transpose, Transpose, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+                      int ldb, T beta, T* c, int ldc);
+
+struct Library {
+  Gemm<float> sgemm = nullptr;
+  Gemm<double> dgemm = nullptr;
+
+  Library() {
+    void* const handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);  // stays open
+    if (!handle) return;
+    sgemm = reinterpret_cast<Gemm<float>>(dlsym(handle, "cblas_sgemm"));
+    dgemm = reinterpret_cast<Gemm<double>>(dlsym(handle, "cblas_dgemm"));
+    const auto set_threads = reinterpret_cast<void (*)(int)>(dlsym(handle, "openblas_set_num_threads"));
+    const char* threads = std::getenv("LABRIG_CPU_THREADS");
+    if (set_threads && threads && std::atoi(threads) > 0) set_threads(std::atoi(threads));
+  }
+};
+
+const Library& library() {
+  static const Library instance;
+  return instance;
+}
+
+template <class T>
+bool call(Gemm<T> gemm, std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<const T>& a,
+          const Matrix<const T>& b, const Matrix<T>& out) {
+  const std::int64_t largest = std::max({m, n, k, a.leading, b.leading, out.leading});
+  if (!gemm || largest > std::numeric_limits<int>::max()) return false;
+  const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
+  gemm(kRowMajor, a.transposed ? kYes : kNo, b.transposed ? kYes : kNo, narrow(m), narrow(n), narrow(k), T{1}, a.data,
+       narrow(a.leading), b.data, narrow(b.leading), T{0}, out.data, narrow(out.leading));
+  return true;
+}
+
+}  // namespace
+
+bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float> a, Matrix<const float> b,
+          Matrix<float> out) {
+  return call(library().sgemm, m, n, k, a, b, out);
+}
+
+bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const double> a, Matrix<const double> b,
+          Matrix<double> out) {
+  return call(library().dgemm, m, n, k, a, b, out);
+}
+
+}  // namespace labrig::cpu

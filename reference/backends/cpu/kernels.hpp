@@ -1,0 +1,12 @@
+// The kernels that the host has of its own. Elementwise ones are shared with the simulated card
+// (src/ops/elementwise_kernels.hpp).
+#pragma once
+
+#include "ops/kernel.hpp"
+
+namespace labrig::cpu {
+
+void matmul(const KernelCall& call);     // OpenBLAS where it is there
+void reduction(const KernelCall& call);  // sum, mean, max
+
+}  // namespace labrig::cpu

@@ -1,0 +1,267 @@
+// Memory, copies, streams and events through the CUDA runtime.
+#include "backend.hpp"
+
+#include <cublas_v2.h>
+
+namespace labrig::cuda {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+// What NVIDIA advises as cuBLAS's workspace; reductions need far less.
+std::size_t scratch_bytes_for(const cudaDeviceProp& properties) { return properties.major >= 9 ? 32 * kMiB : 8 * kMiB; }
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// cudaSuccess: true, cudaErrorNotReady: false; not ready is no failure and leaves no trace.
+bool is_done(cudaError_t code, const char* call) {
+  if (code == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  check(code, call);
+  return true;
+}
+
+Error bad_handle(const std::string& kind, unsigned id) {
+  return {"invalid-handle", kind + " " + std::to_string(id) + " does not exist on this card",
+          "it was never created, was destroyed, or belongs to another device",
+          "use handles on the device on which they were created"};
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend(int index) : index_(index) {
+  const CurrentDevice current(index_);
+  check(cudaGetDeviceProperties(&properties_, index_), "cudaGetDeviceProperties");
+  require_code_for_current_device();
+  scratch_bytes_ = scratch_bytes_for(properties_);
+  streams_.push_back(new_stream(true));
+  cublasHandle_t blas = nullptr;
+  check(cublasCreate(&blas), "cublasCreate");
+  blas_ = BlasHandle(blas);
+  // f32 in full f32, and sums of 16-bit products in f32 also where a product is split over several blocks.
+  const auto mode = static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check(cublasSetMathMode(blas, mode), "cublasSetMathMode");
+}
+
+CudaBackend::~CudaBackend() {
+  const CurrentDevice current(index_, std::nothrow);
+  if (current.ok()) {
+    blas_ = {};
+    events_.clear();
+    streams_.clear();
+    return;
+  }
+  blas_.release();
+  for (EventHandle& event : events_) event.release();
+  for (StreamState& stream : streams_) {
+    stream.handle.release();
+    stream.scratch.release();
+  }
+}
+
+std::string CudaBackend::describe() const {
+  int driver = 0, runtime = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  return std::string(properties_.name) + ", " + std::to_string(properties_.totalGlobalMem / kMiB) +
+         " MiB, compute capability " + std::to_string(properties_.major) + "." + std::to_string(properties_.minor) +
+         ", " + std::to_string(properties_.multiProcessorCount) + " multiprocessors, driver for CUDA " +
+         version_text(driver) + ", runtime " + version_text(runtime);
+}
+
+MemoryInfo CudaBackend::memory_info() {
+  const CurrentDevice current(index_);
+  MemoryInfo info;
+  check(cudaMemGetInfo(&info.free_bytes, &info.total_bytes), "cudaMemGetInfo");
+  return info;
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+void* CudaBackend::driver_malloc(std::size_t bytes) {
+  const CurrentDevice current(index_);
+  void* memory = nullptr;
+  const cudaError_t code = cudaMalloc(&memory, bytes);
+  if (code == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // else the next launch would report it
+    return nullptr;
+  }
+  check(code, "cudaMalloc");
+  return memory;
+}
+
+void CudaBackend::driver_free(void* memory) {
+  const CurrentDevice current(index_, std::nothrow);
+  if (!current.ok()) return;
+  ignore(cudaDeviceSynchronize());
+  ignore(cudaFree(memory));
+}
+
+void* CudaBackend::pinned_malloc(std::size_t bytes) {
+  const CurrentDevice current(index_);
+  void* memory = nullptr;
+  const cudaError_t code = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+  if (code == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+  check(code, "cudaHostAlloc");
+  return memory;
+}
+
+void CudaBackend::pinned_free(void* memory) {
+  const CurrentDevice current(index_, std::nothrow);
+  if (current.ok()) ignore(cudaFreeHost(memory));
+}
+
+// --- work ------------------------------------------------------------------------------------------------------------
+
+void CudaBackend::copy(const CopyRequest& request) {
+  if (request.bytes == 0) return;
+  const CurrentDevice current(index_);
+  const cudaStream_t stream = stream_of(request.stream).handle.get();
+  constexpr cudaMemcpyKind kKinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
+  check(cudaMemcpyAsync(request.destination, request.source, request.bytes, kKinds[static_cast<int>(request.direction)],
+                        stream),
+        "cudaMemcpyAsync");
+  // From or to pageable memory the runtime has waited as long as that memory must stay as it is. Within the card no
+  // host memory takes part: such a copy is work like a kernel.
+  if (!request.non_blocking && request.direction != CopyDirection::within)
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+void CudaBackend::launch(const KernelCall& call, StreamId stream) {
+  const CurrentDevice current(index_);
+  const StreamState& state = stream_of(stream);
+  LaunchContext context;
+  context.stream = state.handle.get();
+  context.multiprocessors = properties_.multiProcessorCount;
+  context.scratch = state.scratch.get();
+  context.scratch_bytes = scratch_bytes_;
+  if (call.kernel != Kernel::matmul) return cuda::launch(call, context);
+
+  const std::lock_guard hold(blas_lock_);
+  context.blas = blas_.get();
+  // In this order: setting the stream takes the workspace away.
+  check(cublasSetStream(context.blas, context.stream), "cublasSetStream");
+  check(cublasSetWorkspace(context.blas, context.scratch, context.scratch_bytes), "cublasSetWorkspace");
+  cuda::launch(call, context);
+}
+
+// --- streams ---------------------------------------------------------------------------------------------------------
+
+CudaBackend::StreamState CudaBackend::new_stream(bool is_default) const {
+  StreamState state;
+  if (!is_default) {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    state.handle = StreamHandle(stream);
+  }
+  void* scratch = nullptr;
+  check(cudaMalloc(&scratch, scratch_bytes_), "cudaMalloc");
+  state.scratch = DeviceMemory(scratch);
+  return state;
+}
+
+const CudaBackend::StreamState& CudaBackend::stream_of(StreamId stream) {
+  const std::lock_guard hold(lock_);
+  if (stream >= streams_.size()) throw bad_handle("stream", stream);
+  return streams_[stream];
+}
+
+StreamId CudaBackend::create_stream() {
+  const CurrentDevice current(index_);
+  const std::lock_guard hold(lock_);
+  const std::size_t id = 1 + streams_created_ % (kStreams - 1);
+  if (id == streams_.size()) streams_.push_back(new_stream(false));
+  ++streams_created_;
+  return static_cast<StreamId>(id);
+}
+
+void CudaBackend::synchronize_stream(StreamId stream, trace::Cause) {
+  const CurrentDevice current(index_);
+  check(cudaStreamSynchronize(stream_of(stream).handle.get()), "cudaStreamSynchronize");
+}
+
+void CudaBackend::synchronize_device(trace::Cause) {
+  const CurrentDevice current(index_);
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+bool CudaBackend::query_stream(StreamId stream) {
+  const CurrentDevice current(index_);
+  return is_done(cudaStreamQuery(stream_of(stream).handle.get()), "cudaStreamQuery");
+}
+
+// --- events ----------------------------------------------------------------------------------------------------------
+
+cudaEvent_t CudaBackend::event_of(EventId event) {
+  const std::lock_guard hold(lock_);
+  if (event >= events_.size() || events_[event].get() == nullptr) throw bad_handle("event", event);
+  return events_[event].get();
+}
+
+EventId CudaBackend::create_event() {
+  const CurrentDevice current(index_);
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  EventHandle handle(event);
+  const std::lock_guard hold(lock_);
+  if (free_events_.empty()) {
+    free_events_.reserve(events_.size() + 1);  // destroy_event must find room
+    events_.push_back(std::move(handle));
+    return static_cast<EventId>(events_.size() - 1);
+  }
+  const EventId id = free_events_.back();
+  free_events_.pop_back();
+  events_[id] = std::move(handle);
+  return id;
+}
+
+void CudaBackend::destroy_event(EventId event) {
+  const std::lock_guard hold(lock_);
+  if (event >= events_.size() || events_[event].get() == nullptr) return;
+  EventHandle(events_[event].release());
+  free_events_.push_back(event);
+}
+
+void CudaBackend::record_event(EventId event, StreamId stream) {
+  const CurrentDevice current(index_);
+  check(cudaEventRecord(event_of(event), stream_of(stream).handle.get()), "cudaEventRecord");
+}
+
+void CudaBackend::wait_event(EventId event, StreamId stream) {
+  const CurrentDevice current(index_);
+  check(cudaStreamWaitEvent(stream_of(stream).handle.get(), event_of(event), 0), "cudaStreamWaitEvent");
+}
+
+void CudaBackend::synchronize_event(EventId event) {
+  const CurrentDevice current(index_);
+  check(cudaEventSynchronize(event_of(event)), "cudaEventSynchronize");
+}
+
+bool CudaBackend::query_event(EventId event) {
+  const CurrentDevice current(index_);
+  return is_done(cudaEventQuery(event_of(event)), "cudaEventQuery");
+}
+
+double CudaBackend::elapsed_ms(EventId from, EventId to) {
+  const CurrentDevice current(index_);
+  float milliseconds = 0;
+  const cudaError_t code = cudaEventElapsedTime(&milliseconds, event_of(from), event_of(to));
+  // CUDA answers "invalid handle" for an event that was never recorded.
+  if (code == cudaErrorNotReady || code == cudaErrorInvalidResourceHandle) {
+    static_cast<void>(cudaGetLastError());
+    throw Error("event-not-ready", "Both events must be completed before calculating elapsed time.",
+                "an event has a time only once the card has reached it",
+                "record both events, and synchronise the later one first");
+  }
+  check(code, "cudaEventElapsedTime");
+  return milliseconds;
+}
+
+}  // namespace labrig::cuda

@@ -1,0 +1,77 @@
+// The cuda backend: one object for one card. It owns what lives as long as the card is used: streams with their scratch
+// memory, events, the cuBLAS handle. Safe to use from several host threads; each call makes its card current for as
+// long as it runs. The host waits only where device/backend.hpp says so. Read next: launch.hpp (kernels), probe.cpp
+// (how one is made).
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "handles.hpp"
+#include "launch.hpp"
+
+namespace labrig::cuda {
+
+class CudaBackend final : public Backend {
+ public:
+  // Creates the CUDA context of card `index`, which exists. Throws when the card cannot be used.
+  explicit CudaBackend(int index);
+  ~CudaBackend() override;
+
+  Device device() const override { return {DeviceType::cuda, index_}; }
+  std::string describe() const override;
+  MemoryInfo memory_info() override;
+
+  // The two that give memory back never throw: destructors end here, some of them after the runtime's own end.
+  void* driver_malloc(std::size_t bytes) override;
+  void driver_free(void* memory) override;
+  void* pinned_malloc(std::size_t bytes) override;
+  void pinned_free(void* memory) override;
+
+  void copy(const CopyRequest& request) override;
+  void launch(const KernelCall& call, StreamId stream) override;
+
+  // As in PyTorch, there are 32 streams beside the default one; further calls hand them out again in turn.
+  StreamId create_stream() override;
+  void synchronize_stream(StreamId stream, trace::Cause cause) override;
+  void synchronize_device(trace::Cause cause) override;
+  bool query_stream(StreamId stream) override;
+  EventId create_event() override;
+  void destroy_event(EventId event) override;
+  void record_event(EventId event, StreamId stream) override;
+  void wait_event(EventId event, StreamId stream) override;
+  void synchronize_event(EventId event) override;
+  bool query_event(EventId event) override;
+  double elapsed_ms(EventId from, EventId to) override;
+
+ private:
+  static constexpr std::size_t kStreams = 33;  // the default stream included
+
+  struct StreamState {
+    StreamHandle handle;  // null: CUDA's own default stream
+    DeviceMemory scratch;
+  };
+
+  StreamState new_stream(bool is_default) const;
+  // References into a deque stay valid while it grows.
+  const StreamState& stream_of(StreamId stream);
+  cudaEvent_t event_of(EventId event);
+
+  const int index_;
+  cudaDeviceProp properties_{};
+  std::size_t scratch_bytes_ = 0;
+
+  std::mutex lock_;  // guards streams_, events_, free_events_
+  std::deque<StreamState> streams_;
+  std::size_t streams_created_ = 0;
+  std::vector<EventHandle> events_;  // an EventId is an index; empty handles are listed in free_events_
+  std::vector<EventId> free_events_;
+
+  std::mutex blas_lock_;  // held while a matrix product is queued: the handle has one current stream
+  BlasHandle blas_;
+};
+
+}  // namespace labrig::cuda

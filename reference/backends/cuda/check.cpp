@@ -1,0 +1,60 @@
+// The texts for CUDA's error codes that a student meets; all others get the general one.
+#include "check.hpp"
+
+namespace labrig::cuda {
+namespace {
+
+struct Advice {
+  cudaError_t code;
+  const char* why;
+  const char* fix;
+};
+
+constexpr Advice kAdvice[] = {
+    {cudaErrorIllegalAddress,
+     "a kernel touched memory that does not belong to it; kernels run later than their launch, so "
+     "an earlier call may be the cause",
+     "run the program under compute-sanitizer, which names kernel and address, or with CUDA_LAUNCH_BLOCKING=1"},
+    {cudaErrorAssert, "an assertion in a kernel failed, possibly in an earlier launch",
+     "run the program with CUDA_LAUNCH_BLOCKING=1 to see which launch it was"},
+    {cudaErrorMemoryAllocation, "the card, or the host for pinned memory, has no room left",
+     "free tensors, or make batches smaller; `nvidia-smi` shows what other processes hold"},
+    {cudaErrorNoKernelImageForDevice, "labrig's kernels were not compiled for this card's generation",
+     "build with -DCMAKE_CUDA_ARCHITECTURES=native on this machine"},
+    {cudaErrorUnsupportedPtxVersion, "the driver is older than the CUDA toolkit that labrig was built with",
+     "install a newer driver, or build labrig with the toolkit that the driver supports"},
+    {cudaErrorInvalidValue, "an argument of the call is not valid; an address may belong to another device or be freed",
+     "check which device each tensor of the failing line lives on"},
+    {cudaErrorDevicesUnavailable, "another process holds the card for itself alone",
+     "wait until it ends (`nvidia-smi` lists it), or choose another card"},
+    {cudaErrorLaunchTimeout, "a kernel ran longer than the driver allows on a card that also drives a screen",
+     "make the work smaller, or use a card without a screen"},
+    {cudaErrorECCUncorrectable, "the card's memory reported an error that could not be corrected",
+     "use another card and tell the person who looks after this one"},
+};
+
+}  // namespace
+
+Error error_of(cudaError_t code, const std::string& call) {
+  const std::string what = std::string("CUDA error: ") + cudaGetErrorString(code);
+  const std::string where = call + " returned " + cudaGetErrorName(code);
+  for (const Advice& advice : kAdvice)
+    if (advice.code == code) return {"cuda-error", what, where + ": " + advice.why, advice.fix};
+  return {
+      "cuda-error", what, where + "; an earlier call may be the cause, since the card works behind the host",
+      "run with CUDA_LAUNCH_BLOCKING=1 to see which call it is; if nothing works any more, start the program again"};
+}
+
+Error error_of(cublasStatus_t code, const std::string& call) {
+  const std::string what = std::string("CUDA error: ") + cublasGetStatusName(code) + " when calling `" + call + "`";
+  if (code == CUBLAS_STATUS_NOT_INITIALIZED || code == CUBLAS_STATUS_ALLOC_FAILED)
+    return {"cublas-error", what, "cuBLAS could not get what it needs on the card, most often memory",
+            "free device memory before the first matrix product; `nvidia-smi` shows what is in use"};
+  if (code == CUBLAS_STATUS_ARCH_MISMATCH || code == CUBLAS_STATUS_NOT_SUPPORTED)
+    return {"cublas-error", what, "this card or this cuBLAS cannot multiply matrices of this type",
+            "use f32, which works everywhere (bf16 needs compute capability 8.0)"};
+  return {"cublas-error", what, std::string(cublasGetStatusString(code)) + "; an earlier kernel may be the cause",
+          "run with CUDA_LAUNCH_BLOCKING=1 to see which call it is"};
+}
+
+}  // namespace labrig::cuda

@@ -1,0 +1,53 @@
+// One kernel call on the card: which function carries it out, and what that function is given. Every launch function
+// trusts what the schema (src/ops/schema.cpp) has checked, takes no memory, and returns before the card is done.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/kernel.hpp"
+
+struct cublasContext;
+
+namespace labrig::cuda {
+
+struct LaunchContext {
+  cudaStream_t stream = nullptr;
+  int multiprocessors = 1;
+  // Memory of this stream alone: work of one stream follows one another, so a kernel may use all of it.
+  void* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+  // For a matrix product only: nobody else's until the call returns; its stream and workspace are set.
+  cublasContext* blas = nullptr;
+};
+
+inline constexpr int kThreads = 256;  // of a block
+
+// Blocks for a grid-stride loop over `count` items: enough to fill the card, no more.
+inline unsigned blocks_for(std::int64_t count, const LaunchContext& context) {
+  const std::int64_t needed = (count + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(std::clamp<std::int64_t>(needed, 1, std::int64_t{context.multiprocessors} * 16));
+}
+
+void launch(const KernelCall& call, const LaunchContext& context);  // launch.cpp
+
+// One function a family.
+void launch_fill(const KernelCall& call, const LaunchContext& context);    // fill.cu
+void launch_copy(const KernelCall& call, const LaunchContext& context);    // copy.cu
+void launch_binary(const KernelCall& call, const LaunchContext& context);  // elementwise.cu
+void launch_unary(const KernelCall& call, const LaunchContext& context);   // elementwise.cu: with a scalar, relu, neg
+void launch_masked_fill(const KernelCall& call, const LaunchContext& context);  // elementwise.cu
+void launch_matmul(const KernelCall& call, const LaunchContext& context);       // matmul.cpp
+void launch_reduce(const KernelCall& call, const LaunchContext& context);       // reduce.cu
+void launch_arange(const KernelCall& call, const LaunchContext& context);       // arange.cu
+
+// For a matrix product whose operands cuBLAS cannot read as they lie (matmul_strided.cu).
+void launch_matmul_strided(const KernelCall& call, const LaunchContext& context);
+
+// Throws when this library holds no code for the current card.
+void require_code_for_current_device();  // fill.cu
+
+}  // namespace labrig::cuda

@@ -1,0 +1,48 @@
+// One device in use: its backend, and for a card the caching allocator over it. Storages and events share it, so that
+// they can outlive the backend: when a simulated machine goes away its slots are closed, and whatever still points to
+// their memory is harmless from then on. Read next: registry.hpp (where slots come from).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "device/backend.hpp"
+#include "memory/caching_allocator.hpp"
+
+namespace labrig {
+
+class DeviceSlot {
+ public:
+  explicit DeviceSlot(std::unique_ptr<Backend> backend);
+  ~DeviceSlot();
+  DeviceSlot(const DeviceSlot&) = delete;
+  DeviceSlot& operator=(const DeviceSlot&) = delete;
+
+  Device device() const { return device_; }
+  // Throws `device-gone` after close().
+  Backend& backend() const;
+  // Null for the host and after close().
+  CachingAllocator* allocator() const { return allocator_.get(); }
+  void close() noexcept;
+
+  // Memory of the card for work on `stream`; null for 0 bytes. Throws `out-of-memory`.
+  Block* allocate(std::size_t bytes, StreamId stream, std::string_view name);
+  void release(Block* block) noexcept;
+  // Host memory that this card reaches. Throws `out-of-pinned-memory`.
+  void* allocate_pinned(std::size_t bytes, std::string_view name);
+  void release_pinned(void* memory, std::size_t bytes) noexcept;
+  void destroy_event(EventId event) noexcept;
+
+ private:
+  class Driver;
+
+  const Device device_;
+  mutable std::mutex closing_;  // a release and close() exclude each other
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<CachingAllocator> allocator_;
+};
+
+}  // namespace labrig

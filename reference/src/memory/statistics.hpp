@@ -1,0 +1,68 @@
+// The statistics of a caching allocator, under PyTorch's names. Each is kept for all blocks together and for each of
+// the two pools.
+//
+//   allocated   blocks that tensors hold          reserved         segments held from the driver
+//   requested   what the tensors asked for        inactive_split   free pieces of segments that are partly in use
+//   active      allocated, or freed but still awaited by a stream
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "labrig/export.hpp"
+
+namespace labrig {
+
+struct Statistic {
+  std::int64_t current = 0, peak = 0;
+  std::int64_t allocated = 0, freed = 0;  // sums of all increases and of all decreases
+
+  void increase(std::int64_t amount) {
+    current += amount;
+    allocated += amount;
+    peak = std::max(peak, current);
+  }
+  void decrease(std::int64_t amount) {
+    current -= amount;
+    freed += amount;
+  }
+};
+
+class PoolStatistic {
+ public:
+  void increase(bool small, std::int64_t amount) {
+    all_.increase(amount);
+    (small ? small_ : large_).increase(amount);
+  }
+  void decrease(bool small, std::int64_t amount) {
+    all_.decrease(amount);
+    (small ? small_ : large_).decrease(amount);
+  }
+  void reset_peak() {
+    for (Statistic* statistic : {&all_, &large_, &small_}) statistic->peak = statistic->current;
+  }
+  const Statistic& all() const { return all_; }
+  const Statistic& large() const { return large_; }
+  const Statistic& small() const { return small_; }
+
+ private:
+  Statistic all_, large_, small_;
+};
+
+struct AllocatorStatistics {
+  PoolStatistic allocation, segment, active, inactive_split;  // counts
+  PoolStatistic allocated_bytes, reserved_bytes, active_bytes, inactive_split_bytes, requested_bytes;
+  std::int64_t num_alloc_retries = 0;     // attempts after the whole cache was given back
+  std::int64_t num_ooms = 0;              // out-of-memory errors raised
+  std::int64_t num_sync_all_streams = 0;  // waits before giving the cache back
+  std::int64_t num_device_alloc = 0, num_device_free = 0;
+
+  void reset_peaks();
+  // PyTorch's `memory_stats()`: "allocated_bytes.all.peak" and so on.
+  LABRIG_API std::map<std::string, std::int64_t> flatten() const;
+};
+
+}  // namespace labrig

@@ -1,0 +1,102 @@
+// New tensors. On a card their values are written by a kernel there: nothing crosses the bus.
+#include <cstring>
+
+#include "device/registry.hpp"
+#include "labrig/error.hpp"
+#include "tensor/impl.hpp"
+
+namespace labrig {
+
+std::size_t storage_bytes(const Dims& sizes, Dtype dtype) {
+  for (const std::int64_t size : sizes) {
+    if (size >= 0) continue;
+    throw Error("invalid-shape",
+                "Trying to create tensor with negative dimension " + std::to_string(size) + ": " + sizes.str(),
+                "a size counts elements", "correct the shape");
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(sizes.product(), static_cast<std::int64_t>(element_bytes(dtype)), &bytes)) {
+    throw Error("invalid-shape", "Storage size calculation overflowed with sizes=" + sizes.str(),
+                "so many elements cannot be counted in 64 bits, let alone stored", "correct the shape");
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+namespace {
+
+Tensor contiguous_tensor(std::shared_ptr<Storage> storage, const Dims& sizes, Dtype dtype, std::string_view name) {
+  return Tensor(std::make_shared<TensorImpl>(
+      TensorImpl{std::move(storage), Layout::contiguous(sizes), dtype, std::string(name)}));
+}
+
+}  // namespace
+
+Tensor make_pinned(const Dims& sizes, Dtype dtype, std::shared_ptr<DeviceSlot> slot, std::string_view name) {
+  return contiguous_tensor(Storage::pinned(std::move(slot), storage_bytes(sizes, dtype), name), sizes, dtype, name);
+}
+
+Tensor make_tensor(const Dims& sizes, Options options, std::string_view name) {
+  const std::size_t bytes = storage_bytes(sizes, options.dtype);
+  if (options.pinned && !options.device.is_cpu()) {
+    throw Error("not-on-the-host", "Only dense CPU tensors can be pinned",
+                "pinned memory is host memory, and a tensor on " + options.device.str() + " was asked for",
+                "make the tensor on \"cpu\" with pinned_memory(), then move it");
+  }
+  if (options.pinned) return make_pinned(sizes, options.dtype, slot_for_pinning(), name);
+  auto storage =
+      options.device.is_cpu() ? Storage::on_host(bytes) : Storage::on_card(slot_of(options.device), bytes, name);
+  return contiguous_tensor(std::move(storage), sizes, options.dtype, name);
+}
+
+Tensor empty(const Dims& sizes, Options options) { return make_tensor(sizes, options, {}); }
+
+Tensor full(const Dims& sizes, double value, Options options) {
+  Tensor result = empty(sizes, options);
+  result.fill_(value);
+  return result;
+}
+
+Tensor zeros(const Dims& sizes, Options options) { return full(sizes, 0, options); }
+Tensor ones(const Dims& sizes, Options options) { return full(sizes, 1, options); }
+
+Tensor empty_like(const Tensor& like) { return make_tensor(like.sizes(), {like.dtype(), like.device()}, like.name()); }
+
+Tensor arange(std::int64_t count, Options options) {
+  if (count < 0) {
+    throw Error("invalid-shape", "upper bound and larger bound inconsistent with step sign",
+                "arange counts up from 0, and " + std::to_string(count) + " is below it", "pass a count of 0 or more");
+  }
+  Tensor result = empty({count}, options);
+  KernelCall call;
+  call.kernel = Kernel::arange;
+  call.push(operand_of(result, Access::write));
+  launch(result, call);
+  return result;
+}
+
+const Tensor& Tensor::fill_(double value) const {
+  KernelCall call;
+  call.kernel = Kernel::fill;
+  call.push(operand_of(*this, Access::write));
+  call.scalars[0] = scalar_bits(value);
+  launch(*this, call);
+  return *this;
+}
+
+Tensor from_blob(void* data, const Dims& sizes, Dtype dtype) {
+  return contiguous_tensor(Storage::borrowed(data, storage_bytes(sizes, dtype)), sizes, dtype, {});
+}
+
+Tensor detail::tensor_from(const void* data, std::size_t count, Dtype dtype, const Dims& sizes) {
+  if (static_cast<std::int64_t>(count) != sizes.product()) {
+    throw Error("invalid-shape", "shape '" + sizes.str() + "' is invalid for input of size " + std::to_string(count),
+                "the shape has " + std::to_string(sizes.product()) + " elements, and " + std::to_string(count) +
+                    " values were given",
+                "correct the shape or the values");
+  }
+  Tensor result = empty(sizes, dtype);
+  if (count > 0) std::memcpy(result.data_ptr(), data, result.nbytes());
+  return result;
+}
+
+}  // namespace labrig

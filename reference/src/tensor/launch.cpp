@@ -1,0 +1,48 @@
+// From tensors to a kernel call, and the call to the backend of the device that holds its output.
+#include "device/thread_state.hpp"
+#include "labrig/error.hpp"
+#include "tensor/impl.hpp"
+
+namespace labrig {
+namespace {
+
+void check_writable(const TensorImpl& impl) {
+  for (int d = 0; d < impl.layout.dim(); ++d) {
+    if (impl.layout.strides[d] != 0 || impl.layout.sizes[d] < 2) continue;
+    throw Error(
+        "overlapping-output",
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation.",
+        "dimension " + std::to_string(d) + " of the tensor of shape " + impl.layout.sizes.str() +
+            " is expanded: its elements are one and the same",
+        "clone() the tensor before writing to it");
+  }
+}
+
+void record_launch(const KernelCall& call, Device device, StreamId stream) {
+  using trace::Kind, trace::Cause;
+  const bool copies = call.kernel == Kernel::copy;
+  const Kind kind = !copies ? Kind::launch : device.is_cpu() ? Kind::host_copy : Kind::device_copy;
+  const bool hidden = copies && call.scalars[0] != 0;
+  std::string name(copies ? call.operands[1].name : name_of(call.kernel));
+  trace::record({kind, hidden ? Cause::hidden : Cause::asked, device, stream,
+                 static_cast<std::size_t>(cost_of(call).bytes), 0, std::move(name)});
+}
+
+}  // namespace
+
+Operand operand_of(const Tensor& tensor, Access access) {
+  const TensorImpl& impl = impl_of(tensor);
+  if (access == Access::write) check_writable(impl);
+  return {tensor.data_ptr(), impl.dtype, access, impl.layout.sizes, impl.layout.strides, impl.name};
+}
+
+void launch(const Tensor& out, const KernelCall& call) {
+  if (out.numel() == 0) return;
+  const auto slot = impl_of(out).storage->slot();
+  const StreamId stream = slot->device().is_cpu() ? StreamId{0} : current_stream_id(slot->device());
+  if (trace::recording()) record_launch(call, slot->device(), stream);
+  slot->backend().launch(call, stream);
+}
+
+}  // namespace labrig

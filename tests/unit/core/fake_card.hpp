@@ -1,0 +1,140 @@
+// A card for tests of the core: a backend in host memory that carries everything out at once and writes down what it
+// was asked for. `AttachedCard` makes it sim:0 for a scope.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+
+namespace labrig::test {
+
+struct FakeCard final : Backend {
+  struct Copy {
+    CopyDirection direction;
+    std::size_t bytes;
+    bool pinned, non_blocking;
+    trace::Cause cause;
+    StreamId stream;
+    std::string name;
+  };
+  struct Launch {
+    Kernel kernel;
+    bool hidden;
+    StreamId stream;
+  };
+  struct Note {
+    std::size_t requested, block_bytes;
+    std::string name;
+  };
+  // What outlives the card, so that a test can look at it after the card is gone.
+  struct Log {
+    std::vector<Copy> copies;
+    std::vector<Launch> launches;
+    std::vector<Note> allocs;
+    std::vector<trace::Cause> syncs;
+    std::vector<KernelCost> host_work;
+    std::size_t frees = 0, pinned = 0, streams = 0, events = 0;
+  };
+
+  explicit FakeCard(std::shared_ptr<Log> the_log, int index = 0, std::size_t the_capacity = std::size_t{64} << 20)
+      : log(std::move(the_log)), index_(index), capacity(the_capacity) {}
+  ~FakeCard() override {
+    for (const auto& [memory, bytes] : segments) std::free(memory);
+  }
+
+  Device device() const override { return {DeviceType::sim, index_}; }
+  std::string describe() const override { return "sim:0: a card for tests"; }
+  MemoryInfo memory_info() override { return {capacity - used, capacity}; }
+
+  void* driver_malloc(std::size_t bytes) override {
+    if (bytes > capacity - used) return nullptr;
+    void* memory = std::aligned_alloc(512, bytes);
+    used += bytes;
+    segments[memory] = bytes;
+    return memory;
+  }
+  void driver_free(void* memory) override {
+    used -= segments.at(memory);
+    segments.erase(memory);
+    std::free(memory);
+  }
+  void note_alloc(void*, std::size_t requested, std::size_t block_bytes, std::string_view name) override {
+    log->allocs.push_back({requested, block_bytes, std::string(name)});
+  }
+  void note_free(void*) override { ++log->frees; }
+  void* pinned_malloc(std::size_t bytes) override {
+    if (bytes > capacity) return nullptr;
+    ++log->pinned;
+    return std::malloc(bytes);
+  }
+  void pinned_free(void* memory) override {
+    --log->pinned;
+    std::free(memory);
+  }
+
+  void copy(const CopyRequest& request) override {
+    std::memcpy(request.destination, request.source, request.bytes);
+    log->copies.push_back({request.direction, request.bytes, request.pinned, request.non_blocking, request.cause,
+                           request.stream, std::string(request.name)});
+  }
+  void launch(const KernelCall& call, StreamId stream) override {
+    log->launches.push_back({call.kernel, call.kernel == Kernel::copy && call.scalars[0] != 0, stream});
+    in_kernel = true;
+    backend_of(Device{}).launch(call, 0);
+    in_kernel = false;
+  }
+  void host_work(const KernelCost& cost) override {
+    if (!in_kernel) log->host_work.push_back(cost);
+  }
+
+  StreamId create_stream() override { return static_cast<StreamId>(++log->streams); }
+  void synchronize_stream(StreamId, trace::Cause cause) override { log->syncs.push_back(cause); }
+  void synchronize_device(trace::Cause cause) override { log->syncs.push_back(cause); }
+  bool query_stream(StreamId) override { return true; }
+  EventId create_event() override {
+    ++log->events;
+    return ++last_event;
+  }
+  void destroy_event(EventId) override { --log->events; }
+  void record_event(EventId, StreamId) override {}
+  void wait_event(EventId, StreamId) override { ++waits; }
+  void synchronize_event(EventId) override { log->syncs.push_back(trace::Cause::asked); }
+  bool query_event(EventId) override { return true; }
+  double elapsed_ms(EventId, EventId) override { return 1.5; }
+
+  std::shared_ptr<Log> log;
+  const int index_;
+  std::size_t capacity, used = 0;
+  std::map<void*, std::size_t> segments;
+  EventId last_event = 0;
+  int waits = 0;
+  bool in_kernel = false;
+};
+
+class AttachedCard {
+ public:
+  explicit AttachedCard(int cards = 1) {
+    std::vector<std::unique_ptr<Backend>> backends;
+    for (int i = 0; i < cards; ++i) backends.push_back(std::make_unique<FakeCard>(log_, i));
+    card_ = static_cast<FakeCard*>(backends[0].get());
+    attach_sim_backends(std::move(backends));
+  }
+  ~AttachedCard() { detach_sim_backends(); }
+  AttachedCard(const AttachedCard&) = delete;
+  AttachedCard& operator=(const AttachedCard&) = delete;
+
+  FakeCard::Log* operator->() { return log_.get(); }
+  FakeCard& card() { return *card_; }
+  const std::shared_ptr<FakeCard::Log>& log() const { return log_; }
+
+ private:
+  std::shared_ptr<FakeCard::Log> log_ = std::make_shared<FakeCard::Log>();
+  FakeCard* card_;
+};
+
+}  // namespace labrig::test
