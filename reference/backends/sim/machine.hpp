@@ -76,7 +76,8 @@ struct Report {
   std::vector<MemoryPoint> memory;
   bool finished = false;        // the client said `finish`
   // Why the machine stopped or refused: code is one of protocol-error, over-limit, bad-address, use-after-free,
-  // out-of-bounds, bad-handle, bad-shape, out-of-memory; empty when nothing was wrong.
+  // out-of-bounds, bad-handle, bad-shape, no-data (a value read in a cost-only run), after-finish (work given to the
+  // card after the region); empty when nothing was wrong. The text has three lines: what, why, fix.
   std::string violation_code, violation_text;
   std::string last_command;     // what the client was doing
   // Filled from the crash record of the worker page: a claim, already worded with the card's own blocks.
@@ -91,6 +92,7 @@ struct Handles {
   std::uint64_t arena_bytes = 0;
   std::vector<std::string> card_names;
   bool data = true;
+  Mode mode = Mode::eager;
 };
 
 // Run by the supervisor: the card as a process of its own. The destructor kills it.

@@ -20,6 +20,7 @@ struct CopyRates {
   std::int64_t pinned_bytes_per_s = 0;
   std::int64_t inline_bytes_per_s = 0;  // pageable, up to 64 KiB
   std::int64_t staged_bytes_per_s = 0;  // pageable, larger: the host's copy into or out of the staging buffer
+  std::int64_t staged_fixed_ps = 0;     // and what the host pays once for it
 };
 
 struct Profile {

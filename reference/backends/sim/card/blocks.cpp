@@ -1,0 +1,92 @@
+// BlockTable: live blocks by address, and the memory of those that are gone.
+#include "card/blocks.hpp"
+
+#include <algorithm>
+
+namespace labrig::sim {
+namespace {
+
+constexpr std::size_t kFreedRemembered = 4096;
+
+std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+
+}  // namespace
+
+bool BlockTable::announce(std::uint64_t start, std::uint64_t requested_bytes, std::uint64_t block_bytes,
+                          std::uint32_t name) {
+  const auto next = live_.lower_bound(start);
+  if (next != live_.end() && next->first - start < block_bytes) return false;
+  if (next != live_.begin()) {
+    const Block& before = std::prev(next)->second;
+    if (start - before.start < before.block_bytes) return false;
+  }
+  live_.emplace(start, Block{next_id_++, start, requested_bytes, block_bytes, name});
+  return true;
+}
+
+std::optional<Block> BlockTable::free(std::uint64_t start) {
+  const auto found = live_.find(start);
+  if (found == live_.end()) return std::nullopt;
+  const Block block = found->second;
+  live_.erase(found);
+  freed_.push_back(block);
+  if (freed_.size() > kFreedRemembered) freed_.pop_front();
+  return block;
+}
+
+std::uint64_t BlockTable::free_all_in(std::uint64_t start, std::uint64_t bytes) {
+  std::uint64_t freed_bytes = 0;
+  for (auto next = live_.lower_bound(start); next != live_.end() && next->first - start < bytes;
+       next = live_.lower_bound(start)) {
+    freed_bytes += free(next->first)->block_bytes;
+  }
+  return freed_bytes;
+}
+
+const Block* BlockTable::holding(std::uint64_t address, std::uint64_t bytes) const {
+  auto next = live_.upper_bound(address);
+  if (next == live_.begin()) return nullptr;
+  const Block& block = (--next)->second;
+  if (bytes > block.requested_bytes || address - block.start > block.requested_bytes - bytes) return nullptr;
+  return &block;
+}
+
+const Block* BlockTable::around(std::uint64_t address) const {
+  auto next = live_.upper_bound(address);
+  if (next == live_.begin()) return nullptr;
+  const Block& block = (--next)->second;
+  return address - block.start < block.block_bytes ? &block : nullptr;
+}
+
+const Block* BlockTable::freed_around(std::uint64_t address) const {
+  const auto found = std::find_if(freed_.rbegin(), freed_.rend(), [&](const Block& block) {
+    return address >= block.start && address - block.start < block.block_bytes;
+  });
+  return found == freed_.rend() ? nullptr : &*found;
+}
+
+Violation BlockTable::missed(const std::string& who, std::uint64_t address, std::uint64_t bytes) const {
+  if (const Block* block = around(address)) {
+    const std::uint64_t inside = address - block->start;
+    const std::uint64_t past = bytes > block->requested_bytes || inside > block->requested_bytes - bytes
+                                   ? inside + std::min(bytes, ~std::uint64_t{0} - inside) - block->requested_bytes
+                                   : 0;
+    return {"out-of-bounds",
+            who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", up to " + bytes_text(past) +
+                " past the end of " + quoted(names_.text(block->name)),
+            "the tensor has " + bytes_text(block->requested_bytes) + ", and the access starts at byte " +
+                std::to_string(inside),
+            "check the sizes, strides and offset of the view that is used there"};
+  }
+  if (const Block* block = freed_around(address)) {
+    return {"use-after-free",
+            who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", in " + quoted(names_.text(block->name)) +
+                ", which is freed",
+            "the memory went back to the allocator when the last tensor on it was destroyed",
+            "keep a tensor (not a pointer) alive until the work that uses it is queued"};
+  }
+  return {"bad-address", who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", where there is no tensor",
+          "no live block was announced for these bytes", "use the memory of a tensor that lives on this device"};
+}
+
+}  // namespace labrig::sim

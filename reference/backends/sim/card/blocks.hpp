@@ -1,0 +1,52 @@
+// The announced blocks of all cards (S8): which bytes belong to which tensor right now. Every access of every command
+// must lie inside one live block; one that does not is answered with the block it missed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "card/names.hpp"
+#include "card/violation.hpp"
+#include "protocol/address_map.hpp"
+
+namespace labrig::sim {
+
+struct Block {
+  std::uint64_t id = 0;  // 1, 2, … in order of announcement, never used again
+  std::uint64_t start = 0;
+  std::uint64_t requested_bytes = 0;  // accesses are bounded by these
+  std::uint64_t block_bytes = 0;      // and the account counts these
+  std::uint32_t name = 0;
+};
+
+class BlockTable {
+ public:
+  BlockTable(const AddressMap& map, const NameTable& names) : map_(map), names_(names) {}
+
+  // False when it overlaps a live block.
+  bool announce(std::uint64_t start, std::uint64_t requested_bytes, std::uint64_t block_bytes, std::uint32_t name);
+  std::optional<Block> free(std::uint64_t start);
+  // The live blocks that start in [start, start + bytes) are no more, as their segment is not.
+  std::uint64_t free_all_in(std::uint64_t start, std::uint64_t bytes);
+
+  // The live block with all of [address, address + bytes) in its requested bytes.
+  const Block* holding(std::uint64_t address, std::uint64_t bytes) const;
+  // Why there is none. `who` is the subject of the sentence: "kernel 'matmul' reads".
+  Violation missed(const std::string& who, std::uint64_t address, std::uint64_t bytes) const;
+  // Where an address lies, for the report of a fault in the client: the live block around it, else the newest freed
+  // one.
+  const Block* around(std::uint64_t address) const;
+  const Block* freed_around(std::uint64_t address) const;
+
+ private:
+  const AddressMap& map_;
+  const NameTable& names_;
+  std::map<std::uint64_t, Block> live_;  // by start
+  std::deque<Block> freed_;              // the last 4,096, newest at the back
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace labrig::sim

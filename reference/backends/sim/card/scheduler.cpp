@@ -1,0 +1,298 @@
+// Scheduler: queues in, events out. One step is one start or one finish; ties go to finishes, then to the lower engine.
+#include "card/scheduler.hpp"
+
+#include <stdexcept>
+#include <tuple>
+
+namespace labrig::sim {
+
+Scheduler::Scheduler(const std::vector<Profile>& cards, Listener listener) : listener_(std::move(listener)) {
+  for (const Profile& profile : cards) {
+    Card& card = cards_.emplace_back();
+    card.launch_latency_ps = profile.launch_latency_ps;
+    card.kernel_gap_ps = profile.kernel_gap_ps;
+    card.numerator = profile.both_ways_numerator;
+    card.denominator = profile.both_ways_denominator;
+    card.queue_depth = profile.queue_depth;
+    card.streams.resize(kMaxStreams);
+  }
+  for (std::size_t device = 0; device < cards_.size(); ++device) {
+    create_stream(static_cast<std::uint16_t>(device), 0, true);
+  }
+}
+
+void Scheduler::create_stream(std::uint16_t device, std::uint16_t id, bool blocking) {
+  auto stream = std::make_unique<Stream>();
+  stream->exists = true;
+  stream->blocking = blocking;
+  stream->device = device;
+  stream->id = id;
+  cards_[device].streams[id] = std::move(stream);
+}
+
+// --- submission -----------------------------------------------------------------------------------------------
+
+MarkRef Scheduler::submit(std::uint16_t device, std::uint16_t id, Engine engine, std::int64_t duration_ps,
+                          const Label& label) {
+  Operation operation;
+  operation.engine = engine;
+  operation.duration_ps = duration_ps;
+  operation.label = label;
+  operation.submitted_ps = engine == Engine::compute ? later(host_ps_, cards_[device].launch_latency_ps) : host_ps_;
+  return append(stream_of(device, id), std::move(operation));
+}
+
+MarkRef Scheduler::record(std::uint16_t device, std::uint16_t id) {
+  Operation operation;
+  operation.submitted_ps = host_ps_;
+  return append(stream_of(device, id), std::move(operation));
+}
+
+void Scheduler::wait(std::uint16_t device, std::uint16_t id, MarkRef mark) {
+  Operation operation;
+  operation.submitted_ps = host_ps_;
+  operation.after.push_back(std::move(mark));
+  append(stream_of(device, id), std::move(operation));
+}
+
+MarkRef Scheduler::append(Stream& stream, Operation operation) {
+  Card& card = cards_[stream.device];
+  obey_default_stream(stream, operation);
+  operation.sequence = next_sequence_++;
+  operation.mark = std::make_shared<Mark>();
+  MarkRef mark = operation.mark;
+  stream.queue.push_back(std::move(operation));
+  ++card.unfinished;
+  if (!stream.active) {
+    stream.active = true;
+    active_.push_back(&stream);
+  }
+  settle_streams();
+  if (card.unfinished > card.queue_depth) {
+    advance();
+    if (card.unfinished > card.queue_depth) {
+      run_until([&] { return card.unfinished <= card.queue_depth; });
+      host_ps_ = std::max(host_ps_, last_finish_ps_);
+    }
+  }
+  return mark;
+}
+
+// S11: work in the default stream comes after all earlier work of blocking streams, and theirs after its.
+void Scheduler::obey_default_stream(Stream& stream, Operation& operation) {
+  if (!stream.blocking) return;
+  for (const auto& other : cards_[stream.device].streams) {
+    if (!other || other.get() == &stream || !other->blocking || other->queue.empty()) continue;
+    if (stream.id == 0 || other->id == 0) operation.after.push_back(other->queue.back().mark);
+  }
+}
+
+// --- order ------------------------------------------------------------------------------------------------------
+
+bool Scheduler::startable(const Stream& stream) const {
+  const Operation& next = stream.queue.front();
+  return std::all_of(next.after.begin(), next.after.end(), [](const MarkRef& mark) { return mark->done; });
+}
+
+// The earliest time at which the front of the queue, which is startable, may begin.
+std::int64_t Scheduler::ready_ps(const Stream& stream) const {
+  const Operation& next = stream.queue.front();
+  std::int64_t ready = std::max(next.submitted_ps, stream.last_finish_ps);
+  if (stream.last_was_kernel && next.engine == Engine::compute) {
+    ready = std::max(ready, later(stream.last_finish_ps, cards_[stream.device].kernel_gap_ps));
+  }
+  for (const MarkRef& mark : next.after) ready = std::max(ready, mark->time_ps);
+  return ready;
+}
+
+// Finishes what needs no engine at the front of a queue. True when anything was finished.
+bool Scheduler::settle(Stream& stream) {
+  bool changed = false;
+  while (!stream.queue.empty() && stream.queue.front().engine == Engine::none && startable(stream)) {
+    stream.last_finish_ps = ready_ps(stream);
+    stream.queue.front().mark->done = true;
+    stream.queue.front().mark->time_ps = stream.last_finish_ps;
+    stream.queue.pop_front();
+    --cards_[stream.device].unfinished;
+    changed = true;
+  }
+  return changed;
+}
+
+void Scheduler::settle_streams() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Stream* stream : active_) changed |= settle(*stream);
+  }
+  std::erase_if(active_, [](Stream* stream) {
+    stream->active = !stream->queue.empty();
+    return !stream->active;
+  });
+}
+
+// --- events -----------------------------------------------------------------------------------------------------
+
+bool Scheduler::find_start(Start& best) {
+  for (Stream* stream : active_) {
+    if (stream->running || !startable(*stream)) continue;
+    Card& card = cards_[stream->device];
+    const Operation& next = stream->queue.front();
+    const int engine = static_cast<int>(next.engine);
+    const EngineState& state = card.engines[static_cast<std::size_t>(engine)];
+    if (state.running != nullptr) continue;
+    const std::int64_t ready = ready_ps(*stream);
+    const std::int64_t start = std::max(ready, state.free_from_ps);
+    const auto key = [](const Start& s) {
+      return std::make_tuple(s.start_ps, s.stream->device, s.engine, s.ready_ps, s.stream->id);
+    };
+    const Start candidate{stream, &card, engine, start, ready};
+    if (best.stream == nullptr || key(candidate) < key(best)) best = candidate;
+  }
+  return best.stream != nullptr;
+}
+
+bool Scheduler::step(std::int64_t limit_ps) {
+  Card* finishing_card = nullptr;
+  int finishing_engine = 0;
+  std::int64_t finish_ps = 0;
+  for (Card& card : cards_) {
+    for (int engine = 0; engine < kEngines; ++engine) {
+      const EngineState& state = card.engines[static_cast<std::size_t>(engine)];
+      if (state.running != nullptr && (finishing_card == nullptr || state.finish_ps < finish_ps)) {
+        finishing_card = &card;
+        finishing_engine = engine;
+        finish_ps = state.finish_ps;
+      }
+    }
+  }
+  Start next;
+  const bool can_start = find_start(next);
+  if (finishing_card != nullptr && (!can_start || finish_ps <= next.start_ps)) {
+    if (finish_ps > limit_ps) return false;
+    finish(*finishing_card, finishing_engine);
+    return true;
+  }
+  if (!can_start || next.start_ps >= limit_ps) return false;
+  start(next);
+  return true;
+}
+
+// Engine use between the last event of a card and this one.
+void Scheduler::account(Card& card, std::int64_t now_ps) {
+  const std::int64_t passed = now_ps - card.event_ps;
+  card.event_ps = now_ps;
+  const auto busy = [&](Engine engine) { return card.engines[static_cast<std::size_t>(engine)].running != nullptr; };
+  for (std::size_t engine = 0; engine < kEngines; ++engine) {
+    if (card.engines[engine].running != nullptr) use_.busy_ps[engine] = later(use_.busy_ps[engine], passed);
+  }
+  if (busy(Engine::compute) && (busy(Engine::up) || busy(Engine::down))) {
+    use_.overlap_ps = later(use_.overlap_ps, passed);
+  }
+}
+
+// What each running copy still has to do at `now_ps`, at the rate that held since the last settlement.
+void Scheduler::settle_copies(Card& card, std::int64_t now_ps) {
+  EngineState& up = card.engines[static_cast<std::size_t>(Engine::up)];
+  EngineState& down = card.engines[static_cast<std::size_t>(Engine::down)];
+  const std::int64_t rate = up.running != nullptr && down.running != nullptr ? card.numerator : card.denominator;
+  for (EngineState* state : {&up, &down}) {
+    if (state->running == nullptr) continue;
+    state->remaining = std::max(Wide{0}, state->remaining - Wide{now_ps - state->settled_ps} * rate);
+    state->settled_ps = now_ps;
+  }
+}
+
+void Scheduler::replan_copies(Card& card, std::int64_t now_ps) {
+  EngineState& up = card.engines[static_cast<std::size_t>(Engine::up)];
+  EngineState& down = card.engines[static_cast<std::size_t>(Engine::down)];
+  const std::int64_t rate = up.running != nullptr && down.running != nullptr ? card.numerator : card.denominator;
+  for (EngineState* state : {&up, &down}) {
+    if (state->running == nullptr) continue;
+    const Wide left_ps = (state->remaining + rate - 1) / rate;
+    state->finish_ps = later(now_ps, static_cast<std::int64_t>(std::min(left_ps, Wide{kEndOfTime})));
+  }
+}
+
+void Scheduler::start(const Start& chosen) {
+  Card& card = *chosen.card;
+  const std::int64_t now_ps = chosen.start_ps;
+  account(card, now_ps);
+  if (chosen.engine != static_cast<int>(Engine::compute)) settle_copies(card, now_ps);
+  EngineState& state = card.engines[static_cast<std::size_t>(chosen.engine)];
+  const Operation& operation = chosen.stream->queue.front();
+  chosen.stream->running = true;
+  state.running = chosen.stream;
+  state.start_ps = now_ps;
+  state.finish_ps = later(now_ps, operation.duration_ps);
+  if (chosen.engine != static_cast<int>(Engine::compute)) {
+    state.remaining = Wide{operation.duration_ps} * card.denominator;
+    state.settled_ps = now_ps;
+    replan_copies(card, now_ps);
+  }
+}
+
+void Scheduler::finish(Card& card, int engine) {
+  EngineState& state = card.engines[static_cast<std::size_t>(engine)];
+  Stream& stream = *state.running;
+  const std::int64_t now_ps = state.finish_ps;
+  account(card, now_ps);
+  if (engine != static_cast<int>(Engine::compute)) settle_copies(card, now_ps);
+  state.running = nullptr;
+  state.free_from_ps = now_ps;
+  if (engine != static_cast<int>(Engine::compute)) replan_copies(card, now_ps);
+
+  Operation& operation = stream.queue.front();
+  operation.mark->done = true;
+  operation.mark->time_ps = now_ps;
+  last_finish_ps_ = now_ps;
+  listener_({stream.device, stream.id, operation.engine, state.start_ps, now_ps, operation.label});
+  stream.last_was_kernel = operation.engine == Engine::compute;
+  stream.last_finish_ps = now_ps;
+  stream.running = false;
+  stream.queue.pop_front();
+  --card.unfinished;
+  settle_streams();
+}
+
+// --- the host -----------------------------------------------------------------------------------------------------
+
+template <class Condition>
+void Scheduler::run_until(Condition condition) {
+  while (!condition()) {
+    if (!step(kEndOfTime + 1)) throw std::logic_error("the simulated card waits for work that nothing can finish");
+  }
+}
+
+bool Scheduler::done(const Mark& mark) {
+  if (!mark.done) advance();
+  return mark.done;
+}
+
+bool Scheduler::stream_done(std::uint16_t device, std::uint16_t id) {
+  advance();
+  return stream_of(device, id).queue.empty();
+}
+
+void Scheduler::wait_for(const Mark& mark) {
+  run_until([&] { return mark.done; });
+  host_ps_ = std::max(host_ps_, mark.time_ps);
+}
+
+void Scheduler::wait_for_stream(std::uint16_t device, std::uint16_t id) {
+  Stream& stream = stream_of(device, id);
+  run_until([&] { return stream.queue.empty(); });
+  host_ps_ = std::max(host_ps_, stream.last_finish_ps);
+}
+
+void Scheduler::wait_for_device(std::uint16_t device) {
+  for (std::uint16_t id = 0; id < kMaxStreams; ++id) {
+    if (cards_[device].streams[id]) wait_for_stream(device, id);
+  }
+}
+
+void Scheduler::wait_for_all() {
+  for (std::size_t device = 0; device < cards_.size(); ++device) wait_for_device(static_cast<std::uint16_t>(device));
+}
+
+}  // namespace labrig::sim

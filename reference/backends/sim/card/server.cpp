@@ -1,0 +1,299 @@
+// Dispatch: one command in, its checks in order, its handler, its answer; and the report.
+#include "card/server.hpp"
+
+#include "protocol/fault_text.hpp"
+
+namespace labrig::sim {
+namespace {
+
+std::vector<std::uint64_t> capacities(const std::vector<Profile>& cards) {
+  std::vector<std::uint64_t> bytes;
+  for (const Profile& card : cards) bytes.push_back(card.capacity_bytes);
+  return bytes;
+}
+
+// What a client may still do after `finish`: read results, wait, and give memory back.
+bool reads_or_frees(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::copy_up:
+    case Opcode::pageable_begin:
+    case Opcode::host_work:
+    case Opcode::begin:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Two-way commands that give things back or end the run: they answer `ok` also after a refusal.
+bool ends_things(Opcode opcode) {
+  return opcode == Opcode::driver_free || opcode == Opcode::pinned_free || opcode == Opcode::finish ||
+         opcode == Opcode::clock;
+}
+
+}  // namespace
+
+Server::Server(const MachineOptions& options, const Regions& regions)
+    : options_(options),
+      regions_(regions),
+      map_(capacities(options.cards)),
+      blocks_(map_, names_),
+      account_(options.limits.trace_events, names_),
+      scheduler_(options.cards, [this](const FinishedOperation& operation) { account_.add_operation(operation); }),
+      memory_(map_, options.data),
+      arena_(0, regions.arena_bytes()) {
+  for (int i = 0; i < map_.cards(); ++i) {
+    Card card{
+        Prices(options.cards[static_cast<std::size_t>(i)]), RangeTable(map_.part(i).start, map_.part(i).bytes), {}, {}};
+    card.streams_alive.set(0);
+    card.streams_used.set(0);
+    cards_.push_back(std::move(card));
+  }
+}
+
+std::optional<Answer> Server::process(const Record& record, std::uint64_t granules) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return std::nullopt;
+  if (const auto damage = damage_of(record, granules, next_sequence_)) {
+    stop({"protocol-error", "the device got a damaged command", *damage,
+          "the program wrote over memory that is not its own; look for writes past the end of arrays"});
+    return std::nullopt;
+  }
+  ++next_sequence_;
+  const Command command = command_of(record);
+  if (command.opcode == Opcode::nop) return std::nullopt;
+  if (++commands_ > options_.limits.commands) {
+    stop({"over-limit", "more than " + std::to_string(options_.limits.commands) + " commands went to the card",
+          "a case has a limited number of commands, the same on every machine",
+          "look for a loop that never ends, or do more work in each call"});
+    return std::nullopt;
+  }
+  current_ = command;
+  answer_ = {};
+  carry_out(record);
+  if (stopped_ || !is_two_way(command.opcode)) return std::nullopt;
+  if (violation_ && !ends_things(command.opcode)) {
+    answer_.status = ReplyStatus::refused;
+    answer_.violation = &*violation_;
+  }
+  return answer_;
+}
+
+bool Server::may_run(const Command& command) {
+  if (upload_.active && command.opcode != Opcode::pageable_chunk) {
+    stop({"protocol-error", "the device got a damaged command", "a copy was left before all its bytes had come",
+          "use the card through the library's own functions"});
+    return false;
+  }
+  if (command.opcode != Opcode::name && !names_.known(command.header.name)) {
+    stop({"protocol-error", "the device got a damaged command", "it names a text that was never sent",
+          "use the card through the library's own functions"});
+    return false;
+  }
+  if (command.header.device >= cards_.size()) {
+    refuse({"bad-handle", "there is no card sim:" + std::to_string(command.header.device),
+            "this machine has " + std::to_string(cards_.size()), "use a device that device_count() counts"});
+    return false;
+  }
+  if (account_.frozen() && !reads_or_frees(command.opcode)) {
+    refuse({"after-finish", "work was given to the card after the end of the measured call",
+            "results can still be read then, and nothing else", "finish all work before the call returns"});
+    return false;
+  }
+  return true;
+}
+
+void Server::carry_out(const Record& record) {
+  const Command& command = current_;
+  if (!may_run(command)) return;
+  switch (command.opcode) {
+    case Opcode::nop:
+      return;
+    case Opcode::name:
+      return define_name(record);
+    case Opcode::stream_create:
+      return stream_create(command);
+    case Opcode::stream_destroy:
+      return stream_destroy(command);
+    case Opcode::event_create:
+    case Opcode::event_destroy:
+    case Opcode::record:
+    case Opcode::wait:
+      return event_command(command);
+    case Opcode::launch:
+      return launch(command, record);
+    case Opcode::copy_up:
+      return copy_pinned(command, true);
+    case Opcode::copy_down:
+      return copy_pinned(command, false);
+    case Opcode::pageable_begin:
+      return pageable_begin(command);
+    case Opcode::pageable_chunk:
+      return pageable_chunk(command);
+    case Opcode::copy_within:
+      return copy_within(command);
+    case Opcode::alloc_note:
+      return alloc_note(command);
+    case Opcode::free_note:
+      return free_note(command);
+    case Opcode::host_work:
+      return host_work(command);
+    case Opcode::host_access:
+      return host_access(command);
+    case Opcode::marker:
+      return account_.add_marker(names_.text(command.header.name), scheduler_.host_ps());
+    case Opcode::sync_stream:
+    case Opcode::sync_event:
+    case Opcode::sync_device:
+      return synchronize(command);
+    case Opcode::query_event:
+    case Opcode::query_stream:
+      return query(command);
+    case Opcode::elapsed:
+      return elapsed(command);
+    case Opcode::driver_malloc:
+      return driver_malloc(command);
+    case Opcode::driver_free:
+      return driver_free(command);
+    case Opcode::pinned_malloc:
+      return pinned_malloc(command);
+    case Opcode::pinned_free:
+      return pinned_free(command);
+    case Opcode::copy_to_pageable:
+      return copy_to_pageable(command);
+    case Opcode::throttle:
+      return;  // effects are carried out at submission: none is pending
+    case Opcode::statistics:
+      return statistics(command);
+    case Opcode::clock:
+      answer_.value[0] = static_cast<std::uint64_t>(scheduler_.host_ps());
+      return;
+    case Opcode::begin:
+      return begin(command);
+    case Opcode::finish:
+      return finish(command);
+  }
+}
+
+void Server::refuse(Violation violation) {
+  if (!violation_) violation_ = std::move(violation);
+}
+
+void Server::stop(Violation violation) {
+  stopped_ = true;
+  // A damaged command says more about a run than what it was refused before.
+  violation_ = std::move(violation);
+}
+
+void Server::stop_for_damage(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  stop({"protocol-error", "the device got a damaged command", what,
+        "the program wrote over memory that is not its own; look for writes past the end of arrays"});
+}
+
+bool Server::stream_ok(const Command& command) {
+  const std::uint16_t stream = command.header.stream;
+  if (stream < kMaxStreams && card_of(command).streams_alive[stream]) return true;
+  refuse({"bad-handle",
+          "there is no stream " + std::to_string(stream) + " on sim:" + std::to_string(command.header.device),
+          "it was never created, or is destroyed", "use streams from new_stream()"});
+  return false;
+}
+
+Server::Event* Server::event_ok(std::uint64_t event) {
+  if (event < events_.size() && events_[event].alive) return &events_[event];
+  refuse({"bad-handle", "there is no event " + std::to_string(event), "it was never created, or is destroyed",
+          "keep the Event alive as long as it is used"});
+  return nullptr;
+}
+
+bool Server::pinned_ok(const std::string& who, std::uint64_t address, std::uint64_t bytes) {
+  if (arena_.holding(address, bytes)) return true;
+  refuse({"bad-address", who + " " + std::to_string(bytes) + " bytes of host memory that is not pinned now",
+          "the card reaches only pinned memory that is allocated",
+          "keep the pinned tensor alive until the copy is done"});
+  return false;
+}
+
+std::optional<CommandCause> Server::cause_ok(std::uint64_t cause) {
+  if (cause < kCommandCauseCount) return static_cast<CommandCause>(cause);
+  stop({"protocol-error", "the device got a damaged command", "it gives a cause that does not exist",
+        "use the card through the library's own functions"});
+  return std::nullopt;
+}
+
+void Server::count_sync(CommandCause cause) {
+  Metrics& count = account_.count();
+  switch (cause) {
+    case CommandCause::asked:
+      ++count.syncs_explicit;
+      return;
+    case CommandCause::value:
+      ++count.syncs_value;
+      return;
+    case CommandCause::copy:
+    case CommandCause::hidden:
+      ++count.syncs_copy;
+      return;
+    case CommandCause::implicit:
+      ++count.syncs_implicit;
+      return;
+  }
+}
+
+std::string Server::copy_name(const Command& command) const {
+  const std::string& name = names_.text(command.header.name);
+  return name.empty() ? "copy" : "copy '" + name + "'";
+}
+
+std::string Server::doing() const {
+  if (commands_ == 0) return "";
+  std::string text(name_of(current_.opcode));
+  if (current_.opcode == Opcode::launch) {
+    const auto kernel = kernel_from_index(current_kernel_);
+    text = "kernel '" + std::string(kernel ? name_of(*kernel) : "?") + "'";
+  }
+  const std::string& name = names_.text(current_.header.name);
+  if (!name.empty()) text += " '" + name + "'";
+  return text + " on sim:" + std::to_string(current_.header.device) + ", stream " +
+         std::to_string(current_.header.stream);
+}
+
+std::string Server::crash_text() const {
+  const CrashRecord& record = regions_.worker_page().crash;
+  if (record.valid.load(std::memory_order_acquire) != 1) return "";
+  const std::uint64_t address = record.address;
+  const bool on_device = record.in_device_range == 1;
+  const auto access = record.access <= 2 ? static_cast<CrashAccess>(record.access) : CrashAccess::unknown;
+  FixedText text;
+  const auto card = on_device ? map_.card_of(address) : std::nullopt;
+  if (!card) {
+    append_host_fault(text, on_device ? ~std::uint64_t{0} : address, access);
+  } else {
+    FaultTarget target;
+    const Block* live = blocks_.around(address);
+    if (const Block* block = live ? live : blocks_.freed_around(address)) {
+      target = {live ? FaultTarget::Kind::live : FaultTarget::Kind::freed, names_.text(block->name),
+                address - block->start, block->requested_bytes};
+    }
+    append_device_fault(text, *card, address - map_.part(*card).start, target);
+  }
+  return std::string(text.view());
+}
+
+Report Server::report() const {
+  const std::lock_guard lock(mutex_);
+  Report report;
+  account_.write(report, scheduler_.host_ps(), scheduler_.use());
+  report.finished = account_.frozen();
+  if (violation_) {
+    report.violation_code = violation_->code;
+    report.violation_text = violation_->text();
+  }
+  report.last_command = doing();
+  report.crash_text = crash_text();
+  return report;
+}
+
+}  // namespace labrig::sim

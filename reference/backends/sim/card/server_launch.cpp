@@ -1,0 +1,103 @@
+// Launches: shape and type by the kernel's schema, every operand inside one live block, work within the budget.
+#include "card/server.hpp"
+
+namespace labrig::sim {
+namespace {
+
+// One past the last byte of the operand, from its first; the schema has checked sizes and strides.
+Wide span_bytes(const Operand& operand) {
+  Wide last = 0;
+  for (int d = 0; d < operand.sizes.count(); ++d) {
+    if (operand.sizes[d] == 0) return 0;
+    last += Wide{operand.sizes[d] - 1} * operand.strides[d];
+  }
+  return (last + 1) * static_cast<std::int64_t>(element_bytes(operand.dtype));
+}
+
+std::uint64_t saturated(Wide value) {
+  constexpr auto most = ~std::uint64_t{0};
+  return value > Wide{most} ? most : static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+bool Server::operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands]) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(call.operand_count); ++i) {
+    if (!names_.known(names[i])) {
+      stop({"protocol-error", "the device got a damaged command", "it names a text that was never sent",
+            "use the card through the library's own functions"});
+      return false;
+    }
+    const Operand& operand = call.operands[i];
+    const std::uint64_t bytes = saturated(span_bytes(operand));
+    if (bytes == 0) continue;
+    const auto address = reinterpret_cast<std::uint64_t>(operand.data);
+    const auto who = [&] {
+      return "kernel '" + std::string(name_of(call.kernel)) + "' " + (i == 0 ? "writes" : "reads");
+    };
+    if (address % element_bytes(operand.dtype) != 0) {
+      refuse({"bad-address", who() + " at " + map_.text(address) + ", inside an element",
+              "an address of " + std::string(name_of(operand.dtype)) + " must be a multiple of its size",
+              "use the memory of a tensor of that type"});
+      return false;
+    }
+    if (!block_ok(command, address, bytes, who)) return false;
+  }
+  return true;
+}
+
+// Counted only where the work is really done.
+bool Server::within_budget(const KernelCost& cost) {
+  if (!memory_.has_data()) return true;
+  const Limits& limits = options_.limits;
+  if (cost.steps > limits.kernel_steps) {
+    refuse({"over-limit", "one kernel would take " + std::to_string(cost.steps) + " steps",
+            "a kernel may take " + std::to_string(limits.kernel_steps) + ", the same on every machine",
+            "work on smaller tensors"});
+    return false;
+  }
+  case_steps_ += cost.steps;
+  if (case_steps_ <= limits.case_steps) return true;
+  refuse({"over-limit", "the kernels of this case take more than " + std::to_string(limits.case_steps) + " steps",
+          "a case may take that many, the same on every machine", "look for work that is done more than once"});
+  return false;
+}
+
+void Server::launch(const Command& command, const Record& record) {
+  KernelCall call;
+  std::uint32_t names[kMaxOperands] = {};
+  const auto unreadable = read_launch(record, call, names);
+  current_kernel_ = static_cast<std::uint16_t>(call.kernel);
+  if (!stream_ok(command)) return;
+  const auto violation = unreadable ? unreadable : schema_violation(call);
+  if (violation) {
+    refuse({"bad-shape", "kernel '" + std::string(name_of(call.kernel)) + "' was called with operands that do not fit",
+            *violation, "call operators through labrig/ops.hpp, which check shapes and types"});
+    return;
+  }
+  if (account_.frozen() && call.kernel != Kernel::copy) {
+    refuse({"after-finish",
+            "kernel '" + std::string(name_of(call.kernel)) + "' was launched after the end of the measured call",
+            "results can still be read then, and nothing else", "finish all work before the call returns"});
+    return;
+  }
+  if (!operands_ok(command, call, names)) return;
+  const KernelCost cost = cost_of(call);
+  if (!within_budget(cost)) return;
+
+  const Prices& prices = card_of(command).prices;
+  scheduler_.charge(prices.profile().launch_host_ps);
+  scheduler_.submit(command.header.device, command.header.stream, Engine::compute, prices.kernel_ps(cost),
+                    {name_of(call.kernel), 0, cost.bytes});
+  Metrics& count = account_.count();
+  ++count.launches;
+  count.device_flops += cost.flops;
+  if (call.kernel == Kernel::copy && call.scalars[0] != 0) {
+    ++count.hidden_copies;
+    const Operand& out = call.operands[0];
+    count.hidden_copy_bytes += cost.steps * element_bytes(out.dtype);
+  }
+  memory_.run(call);
+}
+
+}  // namespace labrig::sim

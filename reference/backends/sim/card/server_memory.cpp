@@ -1,0 +1,125 @@
+// Names, blocks, and the memory that the driver and the pinned arena hand out.
+#include "card/server.hpp"
+
+namespace labrig::sim {
+namespace {
+
+constexpr std::uint64_t kDriverAlignment = 512;
+
+std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::int64_t less(std::uint64_t bytes) { return -static_cast<std::int64_t>(bytes); }
+std::int64_t more(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); }
+
+}  // namespace
+
+void Server::define_name(const Record& record) {
+  if (names_.define(current_.header.name, name_command_of(record).text)) return;
+  stop({"protocol-error", "the device got a damaged command", "a name's number is 0, taken or too large",
+        "use the card through the library's own functions"});
+}
+
+void Server::alloc_note(const Command& command) {
+  const auto [address, requested, bytes] = std::tie(command.arg[0], command.arg[1], command.arg[2]);
+  const auto wrong = [&](const std::string& why) {
+    refuse({"bad-address", "a tensor was announced at " + map_.text(address) + ", which is not possible", why,
+            "allocate tensors through the library's own functions"});
+  };
+  if (requested == 0 || requested > bytes) return wrong("it asks for no bytes, or for more than its block has");
+  if (!card_of(command).segments.holding(address, bytes))
+    return wrong("its block does not lie in one segment of the card");
+  if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
+  account_.hold_allocated(more(bytes), scheduler_.host_ps());
+  // Whatever lay there before can never be read.
+  memory_.poison(address, bytes);
+}
+
+void Server::free_note(const Command& command) {
+  if (const auto block = blocks_.free(command.arg[0])) {
+    account_.hold_allocated(less(block->block_bytes), scheduler_.host_ps());
+    return;
+  }
+  refuse({"bad-address", "a tensor was freed at " + map_.text(command.arg[0]) + ", where none starts",
+          "it was freed twice, or never allocated", "allocate and free tensors through the library's own functions"});
+}
+
+void Server::driver_malloc(const Command& command) {
+  Card& card = card_of(command);
+  const Profile& profile = card.prices.profile();
+  const std::uint64_t asked = command.arg[0];
+  scheduler_.charge(card.prices.malloc_ps(asked));
+  const std::uint64_t room = profile.capacity_bytes - std::min(profile.capacity_bytes, profile.other_processes_bytes);
+  if (asked == 0 || asked > room) return;
+  const std::uint64_t bytes = round_up(asked, kDriverAlignment);
+  if (bytes > room - std::min(room, card.segments.taken_bytes())) return;
+  if (memory_.has_data() && bytes > options_.limits.real_bytes - std::min(options_.limits.real_bytes, real_bytes_)) {
+    refuse({"over-limit",
+            "more than " + std::to_string(options_.limits.real_bytes) + " bytes of device memory are in use",
+            "a case has a limited amount of real memory behind the card", "use smaller tensors, or free them earlier"});
+    return;
+  }
+  const auto address = card.segments.take(bytes, kDriverAlignment);
+  if (!address) return;
+  real_bytes_ += bytes;
+  account_.hold_reserved(more(bytes), scheduler_.host_ps());
+  answer_.value[0] = 1;
+  answer_.value[1] = *address;
+}
+
+// As cudaFree: the whole device first finishes its work.
+void Server::driver_free(const Command& command) {
+  Card& card = card_of(command);
+  const std::uint64_t address = command.arg[0];
+  const std::int64_t start = scheduler_.host_ps();
+  scheduler_.wait_for_device(command.header.device);
+  scheduler_.charge(card.prices.profile().free_ps);
+  count_sync(CommandCause::implicit);
+  account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
+  const auto bytes = card.segments.give_back(address);
+  if (!bytes) {
+    refuse({"bad-address", "memory was given back at " + map_.text(address) + ", where none starts",
+            "it was given back twice, or never taken",
+            "allocate and free tensors through the library's own functions"});
+    return;
+  }
+  account_.hold_allocated(less(blocks_.free_all_in(address, *bytes)), scheduler_.host_ps());
+  account_.hold_reserved(less(*bytes), scheduler_.host_ps());
+  real_bytes_ -= *bytes;
+  memory_.release(address, *bytes);
+}
+
+void Server::pinned_malloc(const Command& command) {
+  const std::uint64_t bytes = command.arg[0];
+  const std::int64_t start = scheduler_.host_ps();
+  scheduler_.charge(card_of(command).prices.pin_ps(bytes));
+  account_.add_host_span("pin", start, scheduler_.host_ps(), command.header.device, 0, bytes);
+  const auto address = arena_.take(bytes, kDriverAlignment);
+  if (!address) return;
+  account_.hold_pinned(more(bytes), scheduler_.host_ps());
+  answer_.value[0] = 1;
+  answer_.value[1] = *address;
+}
+
+void Server::pinned_free(const Command& command) {
+  const std::int64_t start = scheduler_.host_ps();
+  scheduler_.wait_for_all();
+  scheduler_.charge(card_of(command).prices.profile().free_ps);
+  count_sync(CommandCause::implicit);
+  account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0);
+  const auto bytes = arena_.give_back(command.arg[0]);
+  if (bytes) {
+    account_.hold_pinned(less(*bytes), scheduler_.host_ps());
+    return;
+  }
+  refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",
+          "allocate and free tensors through the library's own functions"});
+}
+
+void Server::statistics(const Command& command) {
+  const Card& card = card_of(command);
+  const Profile& profile = card.prices.profile();
+  const std::uint64_t used = card.segments.taken_bytes() + profile.other_processes_bytes;
+  answer_.value[0] = profile.capacity_bytes - std::min(profile.capacity_bytes, used);
+  answer_.value[1] = profile.capacity_bytes;
+}
+
+}  // namespace labrig::sim

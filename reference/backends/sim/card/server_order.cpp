@@ -1,0 +1,139 @@
+// Streams, events, synchronisation, the host's own work, and the frame of the graded region.
+#include "card/server.hpp"
+
+namespace labrig::sim {
+
+void Server::stream_create(const Command& command) {
+  Card& card = card_of(command);
+  const std::uint16_t stream = command.header.stream;
+  if (stream >= kMaxStreams || card.streams_used[stream]) {
+    refuse(
+        {stream >= kMaxStreams ? "over-limit" : "bad-handle",
+         "stream " + std::to_string(stream) + " of sim:" + std::to_string(command.header.device) + " cannot be created",
+         stream >= kMaxStreams ? "a card has 64 streams" : "it exists already, or existed once",
+         "create a few streams once and use them again"});
+    return;
+  }
+  card.streams_used.set(stream);
+  card.streams_alive.set(stream);
+  scheduler_.charge(card.prices.profile().event_ps);
+  scheduler_.create_stream(command.header.device, stream, (command.arg[0] & kStreamNonBlocking) == 0);
+}
+
+void Server::stream_destroy(const Command& command) {
+  if (command.header.stream == 0) {
+    refuse(
+        {"bad-handle", "the default stream cannot be destroyed", "it belongs to the device", "leave stream 0 alone"});
+  } else if (stream_ok(command)) {
+    card_of(command).streams_alive.reset(command.header.stream);
+  }
+}
+
+void Server::event_command(const Command& command) {
+  const std::uint64_t id = command.arg[0];
+  const Profile& profile = card_of(command).prices.profile();
+  if (command.opcode == Opcode::event_create) {
+    if (id >= kMaxEvents || (id < events_.size() && events_[id].alive)) {
+      refuse({id >= kMaxEvents ? "over-limit" : "bad-handle", "event " + std::to_string(id) + " cannot be created",
+              id >= kMaxEvents ? "there are 65,536 events" : "it exists already", "use events again, or destroy them"});
+      return;
+    }
+    if (id >= events_.size()) events_.resize(id + 1);
+    events_[id] = {true, nullptr};
+    return;
+  }
+  Event* event = event_ok(id);
+  if (event == nullptr) return;
+  if (command.opcode == Opcode::event_destroy) {
+    *event = {};
+    return;
+  }
+  if (!stream_ok(command)) return;
+  scheduler_.charge(profile.event_ps);
+  if (command.opcode == Opcode::record) {
+    event->recorded = scheduler_.record(command.header.device, command.header.stream);
+  } else if (event->recorded) {  // a wait for what was never recorded has no effect
+    scheduler_.wait(command.header.device, command.header.stream, event->recorded);
+  }
+}
+
+void Server::synchronize(const Command& command) {
+  const bool of_event = command.opcode == Opcode::sync_event;
+  const auto cause = cause_ok(command.arg[of_event ? 1 : 0]);
+  if (!cause) return;
+  const std::int64_t start = scheduler_.host_ps();
+  if (of_event) {
+    const Event* event = event_ok(command.arg[0]);
+    if (event == nullptr) return;
+    if (event->recorded) scheduler_.wait_for(*event->recorded);
+  } else if (command.opcode == Opcode::sync_stream) {
+    if (!stream_ok(command)) return;
+    scheduler_.wait_for_stream(command.header.device, command.header.stream);
+  } else {
+    scheduler_.wait_for_device(command.header.device);
+  }
+  scheduler_.charge(card_of(command).prices.profile().sync_ps);
+  count_sync(*cause);
+  account_.add_host_span("sync", start, scheduler_.host_ps(), command.header.device, command.header.stream);
+}
+
+void Server::query(const Command& command) {
+  scheduler_.charge(card_of(command).prices.profile().query_ps);
+  if (command.opcode == Opcode::query_stream) {
+    if (stream_ok(command)) answer_.value[0] = scheduler_.stream_done(command.header.device, command.header.stream);
+  } else if (const Event* event = event_ok(command.arg[0])) {
+    answer_.value[0] = !event->recorded || scheduler_.done(*event->recorded);
+  }
+}
+
+void Server::elapsed(const Command& command) {
+  const Event* from = event_ok(command.arg[0]);
+  const Event* to = event_ok(command.arg[1]);
+  if (from == nullptr || to == nullptr) return;
+  scheduler_.charge(card_of(command).prices.profile().query_ps);
+  ElapsedState state = ElapsedState::ok;
+  if (!from->recorded || !to->recorded) {
+    state = ElapsedState::not_recorded;
+  } else if (!scheduler_.done(*from->recorded) || !scheduler_.done(*to->recorded)) {
+    state = ElapsedState::not_ready;
+  } else {
+    answer_.value[1] = static_cast<std::uint64_t>(to->recorded->time_ps - from->recorded->time_ps);
+  }
+  answer_.value[0] = static_cast<std::uint64_t>(state);
+}
+
+void Server::host_work(const Command& command) {
+  const std::int64_t start = scheduler_.host_ps();
+  scheduler_.charge(card_of(command).prices.host_work_ps(command.arg[0], command.arg[1]));
+  const std::string& name = names_.text(command.header.name);
+  account_.add_host_span(name.empty() ? "host work" : name, start, scheduler_.host_ps(), command.header.device, 0,
+                         command.arg[1]);
+}
+
+void Server::host_access(const Command& command) { pinned_ok("the host touches", command.arg[0], command.arg[1]); }
+
+void Server::begin(const Command&) {
+  if (began_) {
+    stop({"protocol-error", "the measured call was begun twice", "its metrics start once, before the submission's call",
+          "leave the frame of the call to the harness"});
+    return;
+  }
+  began_ = true;
+  scheduler_.wait_for_all();
+  scheduler_.reset_use();
+  account_.begin(scheduler_.host_ps());
+}
+
+void Server::finish(const Command&) {
+  if (account_.frozen()) {
+    stop({"protocol-error", "the measured call was ended twice", "its metrics end once, after the submission's call",
+          "leave the frame of the call to the harness"});
+    return;
+  }
+  scheduler_.wait_for_all();
+  account_.close(scheduler_.host_ps(), scheduler_.use());
+  account_.freeze();
+  finished_ = true;
+}
+
+}  // namespace labrig::sim

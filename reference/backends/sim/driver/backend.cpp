@@ -1,0 +1,212 @@
+// SimBackend: each call becomes one command, or a few.
+#include "driver/backend.hpp"
+
+namespace labrig::sim {
+namespace {
+
+std::uint64_t cause_bits(trace::Cause cause) {
+  switch (cause) {
+    case trace::Cause::asked:
+      return static_cast<std::uint64_t>(CommandCause::asked);
+    case trace::Cause::value:
+      return static_cast<std::uint64_t>(CommandCause::value);
+    case trace::Cause::copy:
+      return static_cast<std::uint64_t>(CommandCause::copy);
+    case trace::Cause::hidden:
+      return static_cast<std::uint64_t>(CommandCause::hidden);
+    case trace::Cause::implicit:
+      return static_cast<std::uint64_t>(CommandCause::implicit);
+  }
+  return static_cast<std::uint64_t>(CommandCause::asked);
+}
+
+std::uint64_t flags_of(const CopyRequest& request) {
+  return cause_bits(request.cause) | (request.non_blocking ? kCopyNonBlocking : 0);
+}
+
+// "12.0 GiB", "256 MiB", with integers only.
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  if (bytes < 1024 * kMiB) return std::to_string(bytes / kMiB) + " MiB";
+  const std::uint64_t tenths = (bytes * 10 + 512 * kMiB) / (1024 * kMiB);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Backend>> make_backends(std::shared_ptr<Client> client) {
+  std::vector<std::unique_ptr<Backend>> cards;
+  const auto events = std::make_shared<SimBackend::EventNumbers>();
+  for (int i = 0; i < client->map().cards(); ++i) cards.push_back(std::make_unique<SimBackend>(client, events, i));
+  return cards;
+}
+
+Client* attached_client() {
+  auto* card = dynamic_cast<SimBackend*>(attached_sim_clock());
+  return card == nullptr ? nullptr : &card->client();
+}
+
+SimBackend::SimBackend(std::shared_ptr<Client> client, std::shared_ptr<EventNumbers> events, int index)
+    : client_(std::move(client)), events_(std::move(events)), index_(index) {}
+
+std::string SimBackend::describe() const {
+  const Handles& handles = client_->handles();
+  const auto i = static_cast<std::size_t>(index_);
+  return device().str() + ": " + handles.card_names[i] + ", simulated, " + size_text(handles.capacity_bytes[i]);
+}
+
+MemoryInfo SimBackend::memory_info() {
+  const auto values = client_->call(Opcode::statistics, target(), {});
+  return {values.value[0], values.value[1]};
+}
+
+// --- memory ---------------------------------------------------------------------------------------------------------
+
+void* SimBackend::driver_malloc(std::size_t bytes) {
+  const auto values = client_->call(Opcode::driver_malloc, target(), {bytes});
+  return values.value[0] == 0 ? nullptr : client_->pointer_at(values.value[1]);
+}
+
+void SimBackend::driver_free(void* memory) {
+  client_->call(Opcode::driver_free, target(), {client_->offset_of(memory)});
+}
+
+void SimBackend::note_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) {
+  client_->note_alloc(target(0, name), client_->offset_of(block), requested, block_bytes);
+}
+
+void SimBackend::note_free(void* block) { client_->note_free(target(), client_->offset_of(block)); }
+
+void* SimBackend::pinned_malloc(std::size_t bytes) {
+  const auto values = client_->call(Opcode::pinned_malloc, target(), {bytes});
+  return values.value[0] == 0 ? nullptr : client_->arena_at(values.value[1]);
+}
+
+void SimBackend::pinned_free(void* memory) {
+  client_->call(Opcode::pinned_free, target(), {client_->arena_offset_of(memory)});
+}
+
+// --- work -----------------------------------------------------------------------------------------------------------
+
+void SimBackend::copy(const CopyRequest& request) {
+  if (request.bytes == 0) return;
+  const Target about = target(request.stream, request.name);
+  const std::uint64_t flags = flags_of(request);
+  if (request.direction == CopyDirection::within) {
+    client_->send(Opcode::copy_within, about,
+                  {client_->offset_of(request.destination), client_->offset_of(request.source), request.bytes, flags});
+    return;
+  }
+  const bool up = request.direction == CopyDirection::up;
+  if (request.pinned && client_->in_arena(up ? request.source : request.destination)) return copy_pinned(request);
+  if (up) {
+    client_->upload(about, client_->offset_of(request.destination), request.source, request.bytes, flags);
+  } else {
+    client_->download(about, request.destination, client_->offset_of(request.source), request.bytes, flags);
+  }
+}
+
+void SimBackend::copy_pinned(const CopyRequest& request) {
+  const Target about = target(request.stream, request.name);
+  if (request.direction == CopyDirection::up) {
+    client_->send(Opcode::copy_up, about,
+                  {client_->offset_of(request.destination), client_->arena_offset_of(request.source), request.bytes,
+                   flags_of(request)});
+  } else {
+    client_->send(Opcode::copy_down, about,
+                  {client_->arena_offset_of(request.destination), client_->offset_of(request.source), request.bytes,
+                   flags_of(request)});
+  }
+  if (!request.non_blocking) {
+    const bool value = request.cause == trace::Cause::value;
+    synchronize_stream(request.stream, value ? trace::Cause::value : trace::Cause::copy);
+  } else if (client_->handles().mode == Mode::eager) {
+    // The card reaches host memory only while the host waits for it: what the program sees never depends on real time.
+    client_->call(Opcode::throttle, target(), {});
+  }
+}
+
+void SimBackend::launch(const KernelCall& call, StreamId stream) { client_->launch(target(stream), call); }
+
+void SimBackend::host_work(const KernelCost& cost) {
+  client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
+}
+
+// --- order
+// ------------------------------------------------------------------------------------------------------------
+
+StreamId SimBackend::create_stream() {
+  const int stream = next_stream_++;
+  if (stream >= kMaxStreams) {
+    throw Error("too-many-streams", "cannot create another stream on " + device().str(),
+                "a simulated card has 64 streams", "create a few streams once and use them again");
+  }
+  client_->send(Opcode::stream_create, target(static_cast<StreamId>(stream)), {kStreamNonBlocking});
+  return static_cast<StreamId>(stream);
+}
+
+void SimBackend::synchronize_stream(StreamId stream, trace::Cause cause) {
+  client_->call(Opcode::sync_stream, target(stream), {cause_bits(cause)});
+}
+
+void SimBackend::synchronize_device(trace::Cause cause) {
+  client_->call(Opcode::sync_device, target(), {cause_bits(cause)});
+}
+
+bool SimBackend::query_stream(StreamId stream) {
+  return client_->call(Opcode::query_stream, target(stream), {}).value[0] != 0;
+}
+
+EventId SimBackend::create_event() {
+  const std::lock_guard lock(events_->mutex);
+  EventId event = events_->next;
+  if (!events_->free.empty()) {
+    event = events_->free.back();
+    events_->free.pop_back();
+  } else if (event == kMaxEvents) {
+    throw Error("too-many-events", "cannot create another event on " + device().str(),
+                "a simulated machine has 65,536 events", "record events again instead of creating new ones");
+  } else {
+    ++events_->next;
+  }
+  client_->send(Opcode::event_create, target(), {event});
+  return event;
+}
+
+void SimBackend::destroy_event(EventId event) {
+  const std::lock_guard lock(events_->mutex);
+  client_->send(Opcode::event_destroy, target(), {event});
+  events_->free.push_back(event);
+}
+
+void SimBackend::record_event(EventId event, StreamId stream) {
+  client_->send(Opcode::record, target(stream), {event});
+}
+
+void SimBackend::wait_event(EventId event, StreamId stream) { client_->send(Opcode::wait, target(stream), {event}); }
+
+void SimBackend::synchronize_event(EventId event) {
+  client_->call(Opcode::sync_event, target(), {event, cause_bits(trace::Cause::asked)});
+}
+
+bool SimBackend::query_event(EventId event) {
+  return client_->call(Opcode::query_event, target(), {event}).value[0] != 0;
+}
+
+double SimBackend::elapsed_ms(EventId from, EventId to) {
+  const auto values = client_->call(Opcode::elapsed, target(), {from, to});
+  switch (static_cast<ElapsedState>(values.value[0])) {
+    case ElapsedState::ok:
+      break;
+    case ElapsedState::not_recorded:
+      throw Error("event-not-recorded", "Both events must be recorded before calculating elapsed time.",
+                  "a time lies between two marks, and one of these was never set",
+                  "record both events in a stream first");
+    case ElapsedState::not_ready:
+      throw Error("event-not-ready", "Both events must be completed before calculating elapsed time.",
+                  "the card has not come to one of them yet", "synchronize with the later event first");
+  }
+  return static_cast<double>(static_cast<std::int64_t>(values.value[1])) / 1e9;
+}
+
+}  // namespace labrig::sim
