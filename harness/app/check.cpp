@@ -1,0 +1,96 @@
+// labrig check DIR: a student's quick loop. Builds the folder, runs the visible scenarios, says what to do next.
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <regex>
+
+#include "console.hpp"
+#include "grading.hpp"
+#include "store/atomic_file.hpp"
+#include "store/digest.hpp"
+
+namespace labrig::app {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Arguments {
+  std::string path = ".", lab;
+  std::int64_t task = 0;
+  int jobs = 0;
+  bool debug = false;
+};
+
+// The lab that a folder is for: `labrig_add_submission(… LAB <id> …)` in its CMakeLists.txt. The file is only read.
+std::string lab_of_folder(const fs::path& folder) {
+  const Result<std::string> text = store::read_file(folder / "CMakeLists.txt");
+  std::smatch match;
+  static const std::regex pattern(R"(\bLAB\s+([a-z0-9-]+))");
+  if (text && std::regex_search(text.value(), match, pattern)) return match[1];
+  throw Error("which-lab", "labrig cannot tell which lab " + folder.string() + " is for",
+              "it has no CMakeLists.txt with a line labrig_add_submission(… LAB <id> …)",
+              "name the lab: labrig check " + folder.string() + " --lab ID");
+}
+
+// Becomes labrig-worker, so that `gdb --args labrig check … --debug` ends up in the student's code.
+void debug(Context& context, spec::LabSpec lab, const Submitted& submitted, const RunOptions& options) {
+  std::vector<spec::Case> cases = chosen_cases(lab, options);
+  const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), 1);
+  const fs::path file = fs::temp_directory_path() / ("labrig-debug-" + store::random_token() + ".json");
+  store::write_atomically(file, supervisor::to_json(job).dump(), store::Existing::replace);
+  const std::string program = context.program("labrig-worker").string();
+  if (!context.json && !context.quiet)
+    std::fprintf(stderr, "in a debugger: gdb --args %s --debug %s\n", program.c_str(), file.c_str());
+  std::fflush(nullptr);
+  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  ::execl(program.c_str(), program.c_str(), "--debug", file.c_str(), context.json ? "--json" : nullptr, nullptr);
+  throw Error("worker-not-started", "the program labrig-worker could not be started", std::strerror(errno),
+              "check that labrig is installed completely: run `labrig doctor`");
+}
+
+void run(Context& context, const Arguments& arguments) {
+  const std::string id = arguments.lab.empty() ? lab_of_folder(arguments.path) : arguments.lab;
+  const spec::LabSpec lab = spec::load_lab(context.lab(id)).value();
+  RunOptions options;
+  options.jobs = arguments.jobs;
+  options.plan.hidden = false;
+  if (arguments.task != 0) options.task = arguments.task;
+  const Submitted submitted = take_submission(context, lab, arguments.path);
+  options.plan.submission_hash = submitted.facts.hash;
+  if (!submitted.warnings.empty() && !context.quiet) std::fprintf(stderr, "%s\n", submitted.warnings.c_str());
+  if (arguments.debug && !submitted.refusal) return debug(context, lab, submitted, options);
+  const std::optional<Json> report = run_and_grade(context, lab, submitted, options);
+  if (!report) {
+    context.exit_code = kInterrupted;
+    return;
+  }
+  print_report(context, *report);
+  context.exit_code = exit_code_of(*report, submitted);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("check", "Build your folder and try it on the visible scenarios");
+  command->footer(
+      "Nothing is handed in and nothing is kept. Hidden scenarios run in `labrig grade` only.\n"
+      "Example: labrig check my-solution --task 1");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->path, "Your folder (default: this one), or a built .labrig.so");
+  command->add_option("--lab", arguments->lab, "The lab's id (default: what the folder's CMakeLists.txt says)")
+      ->type_name("ID");
+  command->add_option("--task", arguments->task, "Only this task")->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256));
+  command->add_flag("--debug", arguments->debug, "Run the cases in one unprotected process, for a debugger");
+  add_json_flag(*command, context);
+  command->callback([arguments, &context] { run(context, *arguments); });
+}
+
+}  // namespace labrig::app

@@ -1,0 +1,102 @@
+// labrig grade PATH --lab ID: runs every case, hidden ones too, and writes the report and its renderings.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "console.hpp"
+#include "grading.hpp"
+#include "render.hpp"
+#include "store/digest.hpp"
+#include "store/run_folder.hpp"
+
+namespace labrig::app {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Arguments {
+  std::string path, lab, out, seed, secret_file;
+  int jobs = 0;
+};
+
+// The file's text without white space at its end.
+std::string read_secret(const std::string& file) {
+  std::string secret = store::read_file(file).value();
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
+  if (secret.empty())
+    throw Error("empty-secret", file + " holds no secret", "the file is empty",
+                "write a line of random text into it, for example: head -c 32 /dev/urandom | base64 > " + file);
+  return secret;
+}
+
+std::uint64_t read_seed(const std::string& text) {
+  std::size_t used = 0;
+  try {
+    const std::uint64_t seed = std::stoull(text, &used, 0);
+    if (used == text.size() && text.front() != '-') return seed;
+  } catch (const std::exception&) {
+  }
+  throw Error("bad-seed", "'" + text + "' is no seed", "a seed is a number of up to 64 bits",
+              "give it as 1234 or as 0x4d2, as reports show it");
+}
+
+void write_report(const Context& context, const Arguments& arguments, const spec::LabSpec& lab, const Json& report) {
+  const nlohmann::json plain(report), student = reports::student_view(plain);
+  reports::HtmlOptions html;
+  std::error_code ignored;
+  if (fs::exists(lab.folder / "handout.html", ignored))
+    html.handout = fs::proximate(lab.folder / "handout.html", arguments.out, ignored).string();
+  store::write_run(
+      arguments.out, report,
+      {{"report.html", reports::render_html(plain, html)},
+       {"report.student.json", student.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"},
+       {"report.student.html", reports::render_html(student, html)}});
+  if (!context.json && !context.quiet)
+    std::printf("report: %s\n", (fs::path(arguments.out) / "report.html").string().c_str());
+}
+
+void run(Context& context, const Arguments& arguments) {
+  const spec::LabSpec lab = spec::load_lab(context.lab(arguments.lab)).value();
+  RunOptions options;
+  options.jobs = arguments.jobs;
+  if (!arguments.secret_file.empty()) options.plan.secret = read_secret(arguments.secret_file);
+  if (!arguments.seed.empty()) options.plan.seed = read_seed(arguments.seed);
+  const Submitted submitted = take_submission(context, lab, arguments.path);
+  options.plan.submission_hash = submitted.facts.hash;
+  const std::optional<Json> report = run_and_grade(context, lab, submitted, options);
+  if (!report) {
+    context.exit_code = kInterrupted;
+    return;
+  }
+  print_report(context, *report);
+  if (!arguments.out.empty()) write_report(context, arguments, lab, *report);
+  context.exit_code = exit_code_of(*report, submitted);
+}
+
+}  // namespace
+
+void add_grade(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("grade", "Grade a submission: every case, with a report");
+  command->footer(
+      "Exit codes: 0 reached the pass mark, 1 below it, 3 refused before any code ran, 5 fault of the harness\n"
+      "Example: labrig grade my-solution --lab transfer-cost --out report");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("PATH", arguments->path, "A student's folder, or a built .labrig.so")->required();
+  command->add_option("--lab", arguments->lab, "The lab's id; `labrig labs` lists them")->required()->type_name("ID");
+  command->add_option("--out", arguments->out, "Write report.json, report.html and the student's copies here")
+      ->type_name("DIR");
+  command->add_option("--seed", arguments->seed, "Seed of the data of every case, instead of the drawn one")
+      ->type_name("N");
+  command
+      ->add_option("--secret-file", arguments->secret_file,
+                   "File with the course's secret; draws hidden sizes and data")
+      ->type_name("FILE");
+  command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256));
+  add_json_flag(*command, context);
+  command->callback([arguments, &context] { run(context, *arguments); });
+}
+
+}  // namespace labrig::app

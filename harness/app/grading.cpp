@@ -1,0 +1,156 @@
+#include "grading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "build/build_submission.hpp"
+#include "build/installation.hpp"
+#include "console.hpp"
+#include "loader/inspection.hpp"
+#include "store/digest.hpp"
+#include "store/environment.hpp"
+#include "supervisor/client.hpp"
+
+namespace labrig::app {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::string_view kPluginEnding = ".labrig.so";
+
+std::string name_of(const fs::path& path) {
+  std::string name = fs::weakly_canonical(path).filename().string();
+  if (name.ends_with(kPluginEnding)) name.resize(name.size() - kPluginEnding.size());
+  return name;
+}
+
+// Errors of the machine, not of the submission.
+bool is_unfit(const Error& error) {
+  return error.code() == "no-compiler" || error.code() == "cannot-write" || error.code() == "no-installation" ||
+         error.code() == "no-such-folder";
+}
+
+Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs::path& path) {
+  Submitted submitted;
+  submitted.facts = {name_of(path), "", "folder"};
+  const auto refuse = [&](const Error& error) {
+    if (is_unfit(error)) throw error;
+    submitted.refusal = error;
+    return submitted;
+  };
+  const Result<build::SubmissionSource> source = build::read_submission(path, lab.files);
+  if (!source) return refuse(source.error());
+  submitted.facts.hash = source.value().hash;
+  const Result<build::BuiltSubmission> built =
+      build::build_submission(source.value(), lab.folder, build::installation_at(context.root));
+  if (!built) return refuse(built.error());
+  submitted.plugin = built.value().plugin;
+  submitted.warnings = built.value().warnings;
+  return submitted;
+}
+
+Submitted from_plugin(const fs::path& path) {
+  Submitted submitted;
+  submitted.facts = {name_of(path), store::sha256_hex(store::read_file(path).value()), "plugin"};
+  submitted.plugin = fs::absolute(path);
+  return submitted;
+}
+
+// The solution's plugin: beside the lab, beside the folder of labs, or among the built ones.
+fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
+  for (const fs::path& folder :
+       {lab.folder, lab.folder.parent_path().parent_path() / "plugins" / lab.id, context.plugins(lab.id)}) {
+    std::error_code ignored;
+    const fs::path plugin = folder / ("solution" + std::string(kPluginEnding));
+    if (fs::is_regular_file(plugin, ignored)) return fs::absolute(plugin);
+  }
+  return {};
+}
+
+}  // namespace
+
+Submitted take_submission(const Context& context, const spec::LabSpec& lab, const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw Error("no-such-submission", "there is nothing at " + path.string(), "no file and no folder has that name",
+                "give a student's folder, or a built .labrig.so");
+  Submitted submitted = fs::is_directory(path, ignored) ? from_folder(context, lab, path) : from_plugin(path);
+  if (submitted.refusal) return submitted;
+  const loader::Inspection inspection =
+      loader::inspect(submitted.plugin, {LABRIG_SUBMISSION_KIND, lab.id, lab.forbidden_imports});
+  if (const Error* error = inspection.error()) {
+    submitted.refusal = *error;
+    submitted.plugin.clear();
+  }
+  return submitted;
+}
+
+std::vector<spec::Case> chosen_cases(spec::LabSpec& lab, const RunOptions& options) {
+  if (options.task) {
+    std::erase_if(lab.checks, [&](const spec::CheckSpec& check) { return check.task > *options.task; });
+    if (std::none_of(lab.checks.begin(), lab.checks.end(),
+                     [&](const spec::CheckSpec& check) { return check.task == *options.task; }))
+      throw Error("no-such-task", fmt::format("the lab has no task {}", *options.task), "no check belongs to it",
+                  "`labrig labs` shows the tasks of each lab");
+  }
+  std::vector<spec::Case> cases = spec::plan_cases(lab, options.plan);
+  std::set<std::string> kinds;
+  for (const spec::CheckSpec& check : lab.checks)
+    if (!options.task || check.task == *options.task) kinds.insert(check.kinds.begin(), check.kinds.end());
+  std::erase_if(cases, [&](const spec::Case& item) { return !kinds.contains(item.kind); });
+  return cases;
+}
+
+supervisor::Job make_job(const Context& context, const spec::LabSpec& lab, const fs::path& plugin,
+                         std::vector<spec::Case> cases, int jobs) {
+  supervisor::Job job;
+  job.lab = fs::absolute(lab.folder);
+  job.submission = plugin;
+  job.solution = solution_of(context, lab);
+  job.programs = context.programs;
+  job.cache = build::cache_folder() / "reference";
+  job.cases = std::move(cases);
+  job.jobs = jobs > 0 ? jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return job;
+}
+
+std::optional<Json> run_and_grade(const Context& context, spec::LabSpec lab, const Submitted& submitted,
+                                  const RunOptions& options) {
+  const Clock::time_point start = Clock::now();
+  store::RunFacts facts;
+  facts.secret = options.plan.secret;
+  if (facts.secret == spec::kPublicSecret)
+    facts.notes.push_back(
+        "no course secret: hidden sizes and data come from the public secret, so anybody can know them");
+  Json report;
+  std::vector<grade::CaseOutcome> outcomes;
+  if (submitted.refusal) {
+    report = grade::grade_refused(lab, submitted.facts, *submitted.refusal);
+  } else {
+    std::vector<spec::Case> cases = chosen_cases(lab, options);
+    const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), options.jobs);
+    Progress progress(context, "running");
+    supervisor::RunResult run =
+        supervisor::run_supervised(job, [&](std::size_t done, std::size_t total) { progress.show(done, total); });
+    if (run.interrupted) return std::nullopt;
+    outcomes = std::move(run.outcomes);
+    report = grade::grade(lab, outcomes, submitted.facts);
+  }
+  facts.wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  report["environment"] = store::environment(facts, outcomes);
+  return report;
+}
+
+ExitCode exit_code_of(const Json& report, const Submitted& submitted) {
+  if (submitted.refusal) return kRefused;
+  if (report.at("score").is_null()) return kFault;
+  return report.at("passed").get<bool>() ? kPassed : kBelowPassMark;
+}
+
+}  // namespace labrig::app

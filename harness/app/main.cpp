@@ -1,0 +1,85 @@
+// labrig: the program that students and instructors call. This file finds where labrig lies, reads the command line and
+// turns errors into exit codes; each sub-command is a file of its own beside it.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "commands.hpp"
+#include "labrig/error.hpp"
+#include "labrig/plugin.hpp"
+#include "paths.hpp"
+
+using namespace labrig;
+
+namespace {
+
+std::string version_text() {
+  return std::string("labrig ") + LABRIG_VERSION + "\nbuild tag: " + std::string(plugin::kBuildTag) +
+         "\ncompiler:  " + std::string(plugin::kCompiler);
+}
+
+// Commands whose file is part of this build.
+void add_commands(CLI::App& program, app::Context& context) {
+  app::add_labs(program, context);
+#ifdef LABRIG_HAVE_NEW
+  app::add_new(program, context);
+#endif
+  app::add_check(program, context);
+  app::add_grade(program, context);
+#ifdef LABRIG_HAVE_PLUGIN_DOCTOR
+  app::add_plugin_doctor(program, context);
+#endif
+#ifdef LABRIG_HAVE_DOCTOR
+  app::add_doctor(program, context);
+#endif
+#ifdef LABRIG_HAVE_REPORT
+  app::add_report(program, context);
+#endif
+}
+
+int run(int argc, char** argv) {
+  app::Context context = app::make_context();
+  CLI::App program{"labrig runs and grades GPU programming labs."};
+  program.name("labrig");
+  program.set_version_flag("--version", version_text());
+  program.require_subcommand(1);
+  program.fallthrough();  // --labs and --quiet also after the sub-command
+  program.footer(
+      "Exit codes: 0 reached the pass mark, 1 graded below it, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
+      "Example: labrig new transfer-cost my-solution && labrig check my-solution");
+  std::string labs_folder;
+  program
+      .add_option("--labs", labs_folder, "Folder that holds labs; searched before LABRIG_LABS and the built-in ones")
+      ->type_name("DIR");
+  program.add_flag("--quiet", context.quiet, "No progress and no verdict on the console");
+  // Before any sub-command's callback: the labs must be known there.
+  program.parse_complete_callback([&] { app::find_labs(context, labs_folder); });
+  add_commands(program, context);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = program.exit(error);
+    return code == 0 ? app::kPassed : app::kUsage;
+  } catch (const Error& error) {
+    app::print_error(context, error);
+    return app::kUsage;
+  }
+  return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr,
+                 "error: labrig itself failed: %s\n  why: this is a fault of labrig, not of your code\n"
+                 "  fix: run `labrig doctor` and pass its output and this message on\n",
+                 error.what());
+    return app::kFault;
+  }
+}

@@ -1,0 +1,78 @@
+// Context: where labs, plugins and programs lie, and how an error is printed.
+#include "paths.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "labrig/error.hpp"
+
+namespace labrig::app {
+namespace fs = std::filesystem;
+
+namespace {
+
+void add_if_there(std::vector<fs::path>& folders, const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::is_directory(folder, ignored)) folders.push_back(fs::absolute(folder).lexically_normal());
+}
+
+void add_or_throw(std::vector<fs::path>& folders, const fs::path& folder, const std::string& asked_by) {
+  const std::size_t before = folders.size();
+  add_if_there(folders, folder);
+  if (folders.size() == before)
+    throw Error("no-such-folder", "there is no folder " + folder.string(), "it was given by " + asked_by,
+                "give the folder that holds a folder for each lab, for example build/labs");
+}
+
+}  // namespace
+
+Context make_context() {
+  Context context;
+  context.programs = fs::read_symlink("/proc/self/exe").parent_path();
+  context.root = context.programs.parent_path();
+  return context;
+}
+
+void find_labs(Context& context, const std::string& folder) {
+  context.labs.clear();
+  if (!folder.empty()) add_or_throw(context.labs, folder, "--labs");
+  if (const char* list = std::getenv("LABRIG_LABS")) {
+    std::istringstream parts(list);
+    for (std::string part; std::getline(parts, part, ':');)
+      if (!part.empty()) add_or_throw(context.labs, part, "LABRIG_LABS");
+  }
+  add_if_there(context.labs, context.root / "labs");
+  add_if_there(context.labs, context.root / "share" / "labrig" / "labs");
+}
+
+fs::path Context::lab(const std::string& id) const {
+  std::string known;
+  std::error_code ignored;
+  for (const fs::path& folder : labs) {
+    if (fs::is_regular_file(folder / id / "lab.toml", ignored)) return folder / id;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (fs::is_regular_file(entry.path() / "lab.toml", ignored))
+        known += (known.empty() ? "" : ", ") + entry.path().filename().string();
+  }
+  throw Error("unknown-lab", "there is no lab '" + id + "'",
+              known.empty() ? "no folder with labs was found" : "the labs there are: " + known,
+              known.empty() ? "give the folder that holds them with --labs DIR" : "use one of these ids");
+}
+
+void add_json_flag(CLI::App& command, Context& context) {
+  command.add_flag("--json", context.json, "Answer on stdout with JSON");
+}
+
+void print_error(const Context& context, const Error& error) {
+  std::fprintf(stderr, "%s\n", error.message().c_str());
+  if (!context.json) return;
+  const nlohmann::ordered_json answer = {
+      {"error", {{"code", error.code()}, {"what", error.what()}, {"why", error.why()}, {"fix", error.fix()}}}};
+  std::printf("%s\n", answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+}  // namespace labrig::app

@@ -1,0 +1,88 @@
+// What became of one case: its status, where and why it ended, what was counted. Made by the supervisor, carried to the
+// grader as JSON, and the only thing that points are computed from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spec/plan.hpp"
+
+namespace labrig::grade {
+
+enum class Status : std::uint8_t {
+  ok,
+  wrong_values,
+  hazard,
+  crashed,
+  timed_out,
+  out_of_memory,
+  stopped_early,
+  over_limit,
+  fault,
+  not_run,
+};
+enum class Phase : std::uint8_t { load, init, call, teardown };
+
+const char* name_of(Status status);
+const char* name_of(Phase phase);
+// Throw Error `bad-outcome` for a name that is none.
+Status status_from(std::string_view name);
+Phase phase_from(std::string_view name);
+// True when the call came back: ok, wrong_values, hazard.
+bool returned(Status status);
+
+struct Reason {
+  std::string code, text;
+};
+
+struct Finding {
+  double share = 1;
+  std::string code, text;
+};
+
+using Rows = std::vector<std::pair<std::string, std::int64_t>>;  // name and value, in the order of the report
+
+// The reference solution's figures of the same case.
+struct Reference {
+  Rows metrics;
+  std::map<std::string, double> figures;
+  double cpu_ms = 0;
+  nlohmann::ordered_json trace;  // T of docs/architecture.md §10; null when there is none
+};
+
+struct CaseOutcome {
+  spec::Case plan;
+  Status status = Status::not_run;
+  Phase phase = Phase::load;
+  std::optional<Reason> reason;
+  std::string output;  // what the submission printed
+  bool output_cut = false;
+  Rows metrics;                             // of the card; empty without one
+  std::map<std::string, double> figures;    // the judge's
+  std::map<std::string, Finding> findings;  // the judge's
+  std::optional<Reference> reference;
+  nlohmann::ordered_json trace;
+  double cpu_ms = 0, wall_ms = 0;  // shown, never graded
+
+  // A metric, else a figure of that name.
+  std::optional<double> quantity(const std::string& name) const;
+  std::optional<double> reference_quantity(const std::string& name) const;
+};
+
+nlohmann::ordered_json to_json(const Rows& rows);
+Rows rows_from(const nlohmann::ordered_json& json);
+nlohmann::ordered_json to_json(const Reference& reference);
+Reference reference_from(const nlohmann::ordered_json& json);
+nlohmann::ordered_json to_json(const spec::Case& plan);
+spec::Case case_from(const nlohmann::ordered_json& json);
+nlohmann::ordered_json to_json(const CaseOutcome& outcome);
+// Throws nlohmann's exceptions for a text that to_json did not make: both ends are ours.
+CaseOutcome outcome_from(const nlohmann::ordered_json& json);
+
+}  // namespace labrig::grade

@@ -1,0 +1,268 @@
+#include "grade/points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace labrig::grade {
+
+using spec::CheckSpec;
+using spec::Rule;
+
+double ratio_share(double ratio) {
+  struct Band {
+    double edge, share;
+  };
+  for (const Band band : {Band{1.15, 1}, {1.5, 0.75}, {2, 0.5}, {3, 0.25}, {5, 0.1}})
+    if (ratio <= band.edge) return band.share;
+  return 0;
+}
+
+double accuracy_share(double right) {
+  struct Band {
+    double edge, share;
+  };
+  for (const Band band : {Band{0.9, 1}, {0.8, 0.75}, {0.65, 0.5}, {0.5, 0.25}})
+    if (right >= band.edge) return band.share;
+  return 0;
+}
+
+double ratio_of(double submission, double reference, bool more_is_better) {
+  const double above = more_is_better ? reference : submission;
+  const double below = more_is_better ? submission : reference;
+  if (above == 0 && below == 0) return 1;
+  // Less than nothing where more is better has no finite ratio either.
+  if (below == 0 || (more_is_better && below < 0)) return std::numeric_limits<double>::infinity();
+  return above / below;
+}
+
+double round_points(double points) { return std::round(points * 10) / 10; }
+
+const char* name_of(CheckStatus status) {
+  constexpr const char* names[] = {"passed", "partial", "failed", "skipped", "fault"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+namespace {
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Why the card did not do the work that the reference gives it; nothing when it did, or when there is none to do.
+std::optional<Reason> idle_card(const CaseOutcome& outcome) {
+  const double expected = outcome.reference_quantity("device_flops").value_or(0);
+  if (expected <= 0) return std::nullopt;
+  const double done = outcome.quantity("device_flops").value_or(0);
+  if (done >= 0.9 * expected) return std::nullopt;
+  if (outcome.quantity("h2d_copies").value_or(0) == 0 && outcome.quantity("launches").value_or(0) == 0)
+    return Reason{"card-idle",
+                  fmt::format("nothing reached the card in {}: the work was done on the host", outcome.plan.id)};
+  return Reason{"card-unused", fmt::format("the card did {:.0f} % of the reference's arithmetic in {}; "
+                                           "the rest was done on the host or left out",
+                                           100 * done / expected, outcome.plan.id)};
+}
+
+class Evaluator {
+ public:
+  Evaluator(const spec::LabSpec& spec, std::span<const CaseOutcome> cases) : spec_(spec), cases_(cases) {}
+
+  CheckResult check(const CheckSpec& check) const {
+    CheckResult result;
+    result.spec = &check;
+    for (const CaseOutcome& outcome : cases_)
+      if (contains(check.kinds, outcome.plan.kind)) result.cases.push_back(share_of(check, outcome));
+    decide(result);
+    return result;
+  }
+
+ private:
+  CaseShare share_of(const CheckSpec& check, const CaseOutcome& outcome) const {
+    CaseShare share;
+    share.outcome = &outcome;
+    const Reason end = outcome.reason.value_or(Reason{name_of(outcome.status), ""});
+    if (outcome.status == Status::fault) return lose(share, Loss::fault, end.code, end.text);
+    if (outcome.status == Status::not_run) return lose(share, Loss::skipped, end.code, end.text);
+    if (!returned(outcome.status)) return lose(share, Loss::case_end, end.code, end.text);
+    if (check.rule != Rule::values)
+      if (std::optional<CaseShare> closed = gate(check, outcome, share)) return *closed;
+    apply_rule(check, outcome, share);
+    return share;
+  }
+
+  // What keeps the case from counting for this check, if anything does.
+  std::optional<CaseShare> gate(const CheckSpec& check, const CaseOutcome& outcome, CaseShare share) const {
+    std::vector<std::string> needs;
+    if (check.needs) {
+      needs = *check.needs;
+    } else if (const CheckSpec* values = values_check(outcome.plan.kind)) {
+      needs = {values->id};
+    } else {
+      return no_values_check(outcome, share);
+    }
+    for (const std::string& need : needs) {
+      const CheckSpec& needed = *spec_.check(need);
+      if (!contains(needed.kinds, outcome.plan.kind)) continue;
+      const CaseShare there = share_of(needed, outcome);
+      if (there.share > 0) continue;
+      share.needed = need;
+      if (there.loss == Loss::fault) return lose(share, Loss::fault, there.code, there.text);
+      return lose(share, Loss::gate, "needs:" + need,
+                  fmt::format("not counted in {}: it needs a check that failed there (\"{}\")", outcome.plan.id,
+                              needed.title_failed));
+    }
+    return std::nullopt;
+  }
+
+  // The gate of a kind whose values no check looks at.
+  std::optional<CaseShare> no_values_check(const CaseOutcome& outcome, CaseShare share) const {
+    if (outcome.status == Status::wrong_values) {
+      const Reason wrong = outcome.reason.value_or(Reason{"wrong-values", ""});
+      return lose(share, Loss::case_end, wrong.code, wrong.text);
+    }
+    if (const std::optional<Reason> idle = idle_card(outcome))
+      return lose(share, Loss::case_end, idle->code, idle->text);
+    return std::nullopt;
+  }
+
+  const CheckSpec* values_check(const std::string& kind) const {
+    for (const CheckSpec& check : spec_.checks)
+      if (check.rule == Rule::values && contains(check.kinds, kind)) return &check;
+    return nullptr;
+  }
+
+  void apply_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) const {
+    switch (check.rule) {
+      case Rule::values:
+        return values_rule(check, outcome, share);
+      case Rule::finding:
+        return finding_rule(check, outcome, share);
+      default:
+        return metric_rule(check, outcome, share);
+    }
+  }
+
+  static void values_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
+    share.share = 1;
+    if (outcome.status == Status::wrong_values) {
+      const Reason wrong = outcome.reason.value_or(Reason{});
+      share = lose(share, Loss::rule, wrong.code.empty() ? check.code : wrong.code,
+                   wrong.text.empty() ? check.text : wrong.text);
+    } else if (const std::optional<Reason> idle = idle_card(outcome)) {
+      share = lose(share, Loss::rule, idle->code, idle->text);
+    }
+  }
+
+  static void finding_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
+    const auto found = outcome.findings.find(check.finding);
+    if (found == outcome.findings.end()) {
+      // A judge that met wrong values may stop before it comes to its findings.
+      if (outcome.status == Status::wrong_values) return values_rule(check, outcome, share);
+      share = lose(share, Loss::fault, "no-such-finding",
+                   fmt::format("the lab's judge gave no finding '{}' in {}", check.finding, outcome.plan.id));
+      return;
+    }
+    const Finding& finding = found->second;
+    take(share, std::clamp(finding.share, 0.0, 1.0), finding.code.empty() ? check.code : finding.code,
+         finding.text.empty() ? check.text : finding.text);
+  }
+
+  static void metric_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
+    double value = 0, reference = 0;
+    bool has_reference = true;
+    for (const std::string& name : check.metric) {
+      const std::optional<double> part = outcome.quantity(name);
+      if (!part) {
+        share = lose(share, Loss::fault, "no-such-metric",
+                     fmt::format("neither the card nor the lab's judge gave '{}' in {}", name, outcome.plan.id));
+        return;
+      }
+      value += *part;
+      const std::optional<double> reference_part = outcome.reference_quantity(name);
+      has_reference = has_reference && reference_part.has_value();
+      reference += reference_part.value_or(0);
+    }
+    share.quantities.value = value;
+    if (has_reference) share.quantities.reference = reference;
+    if ((check.rule == Rule::ratio || check.reference_times) && !has_reference) {
+      share = lose(share, Loss::fault, "no-reference",
+                   fmt::format("there are no reference figures for {}", outcome.plan.id));
+      return;
+    }
+    take(share, share_of_value(check, outcome, share.quantities), check.code, check.text);
+  }
+
+  static double share_of_value(const CheckSpec& check, const CaseOutcome& outcome, Quantities& q) {
+    if (check.rule == Rule::ratio) {
+      q.ratio = ratio_of(*q.value, *q.reference, check.more_is_better);
+      return ratio_share(*q.ratio);
+    }
+    if (check.rule == Rule::accuracy) return accuracy_share(*q.value);
+    if (check.limit) q.limit = *check.limit;
+    if (!check.limit_parameter.empty()) q.limit = outcome.plan.parameters.at(check.limit_parameter);
+    if (check.reference_times) q.limit = *check.reference_times * *q.reference + check.plus;
+    if (check.rule == Rule::equals) return *q.value == *q.limit ? 1 : 0;
+    // 1.1 x 30 must not refuse 33.
+    return *q.value <= *q.limit + 1e-9 * std::abs(*q.limit) ? 1 : 0;
+  }
+
+  static void take(CaseShare& share, double value, const std::string& code, const std::string& text) {
+    share.share = value;
+    if (value >= 1) return;
+    share.loss = Loss::rule;
+    share.code = code;
+    share.text = text;
+  }
+
+  static CaseShare lose(CaseShare share, Loss loss, const std::string& code, const std::string& text) {
+    share.share = 0;
+    share.loss = loss;
+    share.code = code;
+    share.text = text;
+    return share;
+  }
+
+  static void decide(CheckResult& result) {
+    double sum = 0, lowest = std::numeric_limits<double>::infinity();
+    int counted = 0;
+    for (std::size_t i = 0; i < result.cases.size(); ++i) {
+      const CaseShare& share = result.cases[i];
+      if (share.loss == Loss::fault) {
+        result.status = CheckStatus::fault;
+        result.deciding = i;
+        return;
+      }
+      if (share.loss == Loss::skipped) continue;
+      ++counted;
+      sum += share.share;
+      if (share.share >= lowest) continue;
+      lowest = share.share;
+      result.deciding = i;
+    }
+    if (counted == 0) {
+      if (!result.cases.empty()) result.deciding = 0;
+      return;
+    }
+    result.share = result.spec->combine == spec::Combine::worst ? lowest : sum / counted;
+    result.points = round_points(result.share * result.spec->points);
+    result.status = result.share >= 1  ? CheckStatus::passed
+                    : result.share > 0 ? CheckStatus::partial
+                                       : CheckStatus::failed;
+  }
+
+  const spec::LabSpec& spec_;
+  std::span<const CaseOutcome> cases_;
+};
+
+}  // namespace
+
+std::vector<CheckResult> evaluate(const spec::LabSpec& spec, std::span<const CaseOutcome> cases) {
+  const Evaluator evaluator(spec, cases);
+  std::vector<CheckResult> results;
+  for (const CheckSpec& check : spec.checks) results.push_back(evaluator.check(check));
+  return results;
+}
+
+}  // namespace labrig::grade

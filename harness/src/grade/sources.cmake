@@ -1,0 +1,7 @@
+list(APPEND LABRIG_HARNESS_SOURCES
+  src/grade/grade.cpp
+  src/grade/outcome.cpp
+  src/grade/points.cpp
+  src/grade/words.cpp
+)
+include(${CMAKE_CURRENT_LIST_DIR}/../store/sources.cmake)

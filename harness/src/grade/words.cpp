@@ -1,0 +1,185 @@
+#include "grade/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "units.hpp"
+
+namespace labrig::grade {
+
+using Json = nlohmann::ordered_json;
+
+std::string unit_of(const std::vector<std::string>& metric) {
+  return metric.empty() ? "" : reports::metric_info(metric.front()).unit;
+}
+
+std::string fill(std::string_view text, const spec::CheckSpec& check, const CaseShare& share) {
+  const std::string unit = unit_of(check.metric);
+  const auto number = [&](const std::optional<double>& value) {
+    return value ? reports::human(*value, unit) : std::string("—");
+  };
+  const auto word = [&](std::string_view name) -> std::optional<std::string> {
+    const Quantities& q = share.quantities;
+    if (name == "value") return number(q.value);
+    if (name == "reference") return number(q.reference);
+    if (name == "limit") return number(q.limit);
+    if (name == "ratio") return q.ratio ? reports::ratio_text(*q.ratio) : "—";
+    if (name == "case") return share.outcome->plan.id;
+    if (name == "unit") return unit;
+    return std::nullopt;
+  };
+  std::string filled;
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    filled += text.substr(0, open);
+    if (open == std::string_view::npos) break;
+    text.remove_prefix(open);
+    const std::size_t close = text.find('}');
+    const std::optional<std::string> value =
+        close == std::string_view::npos ? std::nullopt : word(text.substr(1, close - 1));
+    filled += value ? *value : "{";
+    text.remove_prefix(value ? close + 1 : 1);
+  }
+  return filled;
+}
+
+namespace {
+
+const char* doing(Phase phase) {
+  switch (phase) {
+    case Phase::load:
+      return "while the submission was loaded";
+    case Phase::init:
+      return "while the submission was set up";
+    case Phase::call:
+      return "during the call";
+    default:
+      return "after the call, while the submission was taken down";
+  }
+}
+
+// The likely cause of a call that did not come back, and what to try.
+struct Advice {
+  const char *cause, *next;
+};
+Advice advice(Status status) {
+  switch (status) {
+    case Status::crashed:
+      return {"an exception that nobody caught, or memory that is not the program's",
+              "run `labrig check . --debug` in a debugger and look at the line where it stops"};
+    case Status::timed_out:
+      return {"a loop that does not end, or host work that grows much faster than the input",
+              "look for the loop that never leaves, then for work that a card operator would do at once"};
+    case Status::out_of_memory:
+      return {"more is held at one time than the machine has", "release tensors before you make the next ones"};
+    case Status::stopped_early:
+      return {"the program ended itself before the call returned",
+              "take out exit(), abort() and whatever else ends the process"};
+    case Status::over_limit:
+      return {"the program used more of something than the lab allows", "the reason names the limit: stay below it"};
+    default:
+      return {"the values that came back are not those of the lab's definition", "compare one small case by hand"};
+  }
+}
+
+std::string evidence(const spec::CheckSpec& check, const CaseShare& share) {
+  const Quantities& q = share.quantities;
+  const std::string unit = unit_of(check.metric);
+  if (!q.value) return share.text;
+  std::string names;
+  for (const std::string& name : check.metric) names += (names.empty() ? "" : " + ") + reports::metric_info(name).label;
+  std::string text = names + ": " + reports::human(*q.value, unit);
+  if (q.limit) text += ", at most " + reports::human(*q.limit, unit);
+  if (q.reference) text += ", the reference has " + reports::human(*q.reference, unit);
+  if (q.ratio) text += " (" + reports::ratio_text(*q.ratio) + ")";
+  return text;
+}
+
+// Lost by the student's doing, and by the check's own rule or by a call that did not come back: something to act on.
+bool is_root(const CheckResult& result) {
+  if (result.status != CheckStatus::failed && result.status != CheckStatus::partial) return false;
+  return result.cases[*result.deciding].loss != Loss::gate;
+}
+bool has_lost(const CheckResult& result) {
+  return result.status == CheckStatus::failed || result.status == CheckStatus::partial;
+}
+
+// Of the earliest task in which points were lost: what lost most, roots before what merely needs them.
+const CheckResult* first_to_mend(std::span<const CheckResult> results) {
+  const auto before = [](const CheckResult& a, const CheckResult& b) {
+    if (a.spec->task != b.spec->task) return a.spec->task < b.spec->task;
+    if (is_root(a) != is_root(b)) return is_root(a);
+    return a.lost() > b.lost();
+  };
+  const CheckResult* first = nullptr;
+  for (const CheckResult& result : results)
+    if (has_lost(result) && (first == nullptr || before(result, *first))) first = &result;
+  return first;
+}
+
+}  // namespace
+
+Json explain(const spec::LabSpec& spec, const CheckResult& result) {
+  if (!has_lost(result)) return nullptr;
+  const spec::CheckSpec& check = *result.spec;
+  const CaseShare& share = result.cases[*result.deciding];
+  const std::string where = share.outcome->plan.id + ", " + doing(share.outcome->phase);
+  const std::string what = fill(share.text, check, share);
+  if (share.loss == Loss::gate) {
+    const spec::CheckSpec& needed = *spec.check(share.needed);
+    return {{"what", what},
+            {"where", share.outcome->plan.id},
+            {"cause", fmt::format("this check counts only where \"{}\" holds", needed.title_passed)},
+            {"next", fmt::format("mend \"{}\" first", needed.title_failed)},
+            {"evidence", needed.title_failed}};
+  }
+  if (share.loss == Loss::case_end) {
+    const Advice tip = advice(share.outcome->status);
+    return {{"what", what}, {"where", where}, {"cause", tip.cause}, {"next", tip.next}, {"evidence", what}};
+  }
+  const std::string first_hint = check.hints.empty() ? "" : check.hints.front();
+  Json json = {{"what", what}, {"where", share.outcome->plan.id}, {"cause", ""}, {"next", first_hint}};
+  if (check.explain) {
+    json["what"] = fill(check.explain->what, check, share);
+    json["cause"] = fill(check.explain->cause, check, share);
+    json["next"] = fill(check.explain->next, check, share);
+  }
+  json["evidence"] = fill(evidence(check, share), check, share);
+  return json;
+}
+
+Json next_step(std::span<const CheckResult> results) {
+  const CheckResult* first = first_to_mend(results);
+  if (first == nullptr) return nullptr;
+  const CaseShare& share = first->cases[*first->deciding];
+  const spec::CheckSpec& check = *first->spec;
+  std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
+  if (share.loss == Loss::case_end)
+    text = fmt::format("{}: {}", fill(share.text, check, share), advice(share.outcome->status).next);
+  return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
+}
+
+std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckResult> results, double score,
+                             double max_score, bool passed) {
+  const auto count = [&](CheckStatus status) {
+    return std::count_if(results.begin(), results.end(), [&](const CheckResult& r) { return r.status == status; });
+  };
+  if (const auto faults = count(CheckStatus::fault); faults > 0)
+    return fmt::format("Not graded: labrig or the lab failed in {} of {} checks; this is not the submission's doing.",
+                       faults, results.size());
+  const auto right = count(CheckStatus::passed);
+  const auto all = static_cast<std::ptrdiff_t>(results.size()) - count(CheckStatus::skipped);
+  const std::string points =
+      fmt::format("{} of {} points", reports::points_text(score), reports::points_text(max_score));
+  if (all == 0) return "Nothing was checked.";
+  if (right == all) return fmt::format("Passed with {}: every check passed.", points);
+  const CheckResult* first = first_to_mend(results);
+  const std::string title = first->spec->title_failed;
+  return fmt::format("{} with {}: {} of {} checks passed; mend first: {}.",
+                     passed ? "Passed" : fmt::format("Below the pass mark of {}", reports::points_text(spec.pass_mark)),
+                     points, right, all, title.ends_with('.') ? title.substr(0, title.size() - 1) : title);
+}
+
+}  // namespace labrig::grade

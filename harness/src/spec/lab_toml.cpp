@@ -1,0 +1,342 @@
+// The reader of lab.toml. Every key is asked for by name and type; what is left over is unknown, and an error. The one
+// file of the harness that includes toml++.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <set>
+
+#include "spec/lab_spec.hpp"
+#include "spec/positions.hpp"
+#include "store/digest.hpp"
+
+namespace labrig::spec {
+
+namespace {
+
+Position position_of(const toml::node& node) {
+  return {static_cast<unsigned>(node.source().begin.line), static_cast<unsigned>(node.source().begin.column)};
+}
+
+const char* type_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a text";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "true or false";
+    default:
+      return "a date or time";
+  }
+}
+
+// One table of the file. Reads keys and remembers which; finish() refuses the others.
+class Reader {
+ public:
+  // `name` is what messages call the table, `path` its place in `positions`.
+  Reader(const toml::table& table, std::string name, std::string path, Positions& positions)
+      : table_(table), name_(std::move(name)), path_(std::move(path)), positions_(positions) {
+    positions_.note(path_, position_of(table));
+    for (const auto& [key, node] : table) positions_.note(place(std::string(key.str())), position_of(node));
+  }
+
+  // Whether the key is there; from now on it is known.
+  bool has(const std::string& key) {
+    asked_.insert(key);
+    return table_.contains(key);
+  }
+
+  std::string text(const std::string& key) { return typed<std::string>(require(key), key, "a text"); }
+  std::string text(const std::string& key, const std::string& otherwise) { return has(key) ? text(key) : otherwise; }
+  bool boolean(const std::string& key, bool otherwise) {
+    return has(key) ? typed<bool>(require(key), key, "true or false") : otherwise;
+  }
+  std::int64_t integer(const std::string& key) { return typed<std::int64_t>(require(key), key, "an integer"); }
+  double number(const std::string& key) { return number_of(require(key), key); }
+  double number(const std::string& key, double otherwise) { return has(key) ? number(key) : otherwise; }
+  std::int64_t positive(const std::string& key, std::int64_t otherwise) {
+    if (!has(key)) return otherwise;
+    const std::int64_t value = integer(key);
+    if (value <= 0) wrong(key, "a positive integer", fmt::format("{}", value));
+    return value;
+  }
+
+  std::vector<std::string> texts(const std::string& key) {
+    const toml::node& node = require(key);
+    if (!node.is_array()) wrong(key, "a list of texts", type_of(node));
+    std::vector<std::string> values;
+    for (const toml::node& item : *node.as_array()) values.push_back(typed<std::string>(item, key, "a list of texts"));
+    return values;
+  }
+  std::vector<std::string> texts_or_none(const std::string& key) {
+    return has(key) ? texts(key) : std::vector<std::string>{};
+  }
+
+  // One of several words.
+  template <class T>
+  T word(const std::string& key, const std::vector<std::pair<std::string, T>>& words, std::optional<T> otherwise) {
+    if (otherwise && !has(key)) return *otherwise;
+    const std::string value = text(key);
+    std::string expected;
+    for (const auto& [name, meaning] : words) {
+      if (name == value) return meaning;
+      expected += (expected.empty() ? "\"" : ", \"") + name + '"';
+    }
+    wrong(key, "one of " + expected, '"' + value + '"');
+  }
+
+  Reader table(const std::string& key) { return inner(require(key), key, fmt::format("{} {}", name_, key)); }
+  // The tables of [[key]]; at least one.
+  std::vector<Reader> tables(const std::string& key) {
+    const toml::node& node = require(key);
+    if (!node.is_array()) wrong(key, "one or more [[" + key + "]]", type_of(node));
+    std::vector<Reader> readers;
+    for (const toml::node& item : *node.as_array())
+      readers.push_back(inner(item, key + "." + std::to_string(readers.size()), "[[" + key + "]]"));
+    return readers;
+  }
+  Reader top_table(const std::string& key) { return inner(require(key), key, "[" + key + "]"); }
+
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (const auto& [key, node] : table_) names.emplace_back(key.str());
+    return names;
+  }
+  const toml::node& node(const std::string& key) { return require(key); }
+  double number_of(const toml::node& node, const std::string& key) {
+    if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
+    return typed<double>(node, key, "a number");
+  }
+
+  // Refuses keys that nobody asked for.
+  void finish() const {
+    for (const auto& [key, value] : table_) {
+      const std::string name(key.str());
+      if (asked_.contains(name)) continue;
+      std::string known;
+      for (const std::string& other : asked_) known += (known.empty() ? "" : ", ") + other;
+      throw positions_.error(place(name), fmt::format("unknown key '{}' in {}", name, name_),
+                             "the keys that may stand here are: " + known, "correct the spelling, or remove the line");
+    }
+  }
+
+  [[noreturn]] void wrong(const std::string& key, const std::string& expected, const std::string& seen) const {
+    throw positions_.error(place(key), fmt::format("'{}' in {} is not right", key, name_),
+                           fmt::format("expected {}, seen {}", expected, seen), "write " + expected + " here");
+  }
+
+ private:
+  std::string place(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+
+  const toml::node& require(const std::string& key) {
+    asked_.insert(key);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr) return *node;
+    throw positions_.error(path_, fmt::format("'{}' is missing in {}", key, name_), "the key has no default",
+                           "add a line '" + key + " = …' there");
+  }
+
+  template <class T>
+  T typed(const toml::node& node, const std::string& key, const std::string& expected) const {
+    if (const auto value = node.value_exact<T>()) return *value;
+    wrong(key, expected, type_of(node));
+  }
+
+  Reader inner(const toml::node& node, const std::string& key, const std::string& name) const {
+    if (!node.is_table()) wrong(key, "a table", type_of(node));
+    return Reader(*node.as_table(), name, place(key), positions_);
+  }
+
+  const toml::table& table_;
+  std::string name_, path_;
+  Positions& positions_;
+  std::set<std::string> asked_;
+};
+
+const std::vector<std::pair<std::string, Visibility>> kVisibilities = {{"visible", Visibility::visible},
+                                                                       {"hidden", Visibility::hidden}};
+
+Limits read_limits(Reader reader) {
+  const Limits standard;
+  Limits limits;
+  limits.cpu_ms = reader.positive("cpu_ms", standard.cpu_ms);
+  limits.memory_mib = reader.positive("memory_mib", standard.memory_mib);
+  limits.output_kib = reader.positive("output_kib", standard.output_kib);
+  limits.device_mib = reader.positive("device_mib", standard.device_mib);
+  reader.finish();
+  return limits;
+}
+
+Task read_task(Reader reader) {
+  Task task;
+  task.id = reader.integer("id");
+  task.title = reader.text("title");
+  reader.finish();
+  return task;
+}
+
+std::vector<Parameter> read_parameters(Reader reader, bool may_be_ranges) {
+  std::vector<Parameter> parameters;
+  for (const std::string& name : reader.keys()) {
+    Parameter parameter;
+    parameter.name = name;
+    if (!reader.node(name).is_table()) {
+      parameter.from = parameter.to = reader.number(name);
+    } else if (!may_be_ranges) {
+      reader.wrong(name, "a number (only hidden scenarios have ranges)", "a range");
+    } else {
+      Reader range = reader.table(name);
+      parameter.from = range.number("from");
+      parameter.to = range.number("to");
+      parameter.step = range.number("step", 1);
+      if (parameter.step <= 0) range.wrong("step", "a positive number", fmt::format("{}", parameter.step));
+      if (parameter.to < parameter.from)
+        range.wrong("to", fmt::format("at least {}", parameter.from), fmt::format("{}", parameter.to));
+      range.finish();
+    }
+    parameters.push_back(parameter);
+  }
+  return parameters;
+}
+
+ScenarioSpec read_scenario(Reader reader) {
+  ScenarioSpec scenario;
+  scenario.id = reader.text("id");
+  scenario.kind = reader.text("kind");
+  scenario.visibility = reader.word<Visibility>("visibility", kVisibilities, Visibility::visible);
+  scenario.device =
+      reader.word<DeviceType>("device", {{"sim", DeviceType::sim}, {"cpu", DeviceType::cpu}}, DeviceType::sim);
+  if (scenario.device == DeviceType::sim) {
+    scenario.profiles = reader.texts("profiles");
+    if (scenario.profiles.empty()) reader.wrong("profiles", "at least one profile", "none");
+  }
+  scenario.data = reader.boolean("data", true);
+  if (reader.has("parameters"))
+    scenario.parameters = read_parameters(reader.table("parameters"), scenario.visibility == Visibility::hidden);
+  reader.finish();
+  return scenario;
+}
+
+void read_rule(Reader& reader, CheckSpec& check) {
+  check.rule = reader.word<Rule>("rule",
+                                 {{"values", Rule::values},
+                                  {"finding", Rule::finding},
+                                  {"ratio", Rule::ratio},
+                                  {"at_most", Rule::at_most},
+                                  {"equals", Rule::equals},
+                                  {"accuracy", Rule::accuracy}},
+                                 std::nullopt);
+  if (check.rule == Rule::finding) check.finding = reader.text("finding");
+  if (check.rule != Rule::values && check.rule != Rule::finding) {
+    check.metric = reader.texts("metric");
+    if (check.metric.empty()) reader.wrong("metric", "at least one metric", "none");
+  }
+  if (check.rule == Rule::ratio) check.more_is_better = reader.boolean("more_is_better", false);
+  if (check.rule == Rule::equals) check.limit = reader.number("limit");
+  if (check.rule != Rule::at_most) return;
+  const int given = reader.has("limit") + reader.has("parameter") + reader.has("reference_times");
+  if (given != 1)
+    reader.wrong("rule", "with at_most exactly one of limit, parameter, reference_times", std::to_string(given));
+  if (reader.has("limit")) check.limit = reader.number("limit");
+  check.limit_parameter = reader.text("parameter", "");
+  if (reader.has("reference_times")) {
+    check.reference_times = reader.number("reference_times");
+    check.plus = reader.number("plus", 0);
+  }
+}
+
+CheckSpec read_check(Reader reader) {
+  CheckSpec check;
+  check.id = reader.text("id");
+  check.task = reader.integer("task");
+  Reader title = reader.table("title");
+  check.title_passed = title.text("passed");
+  check.title_failed = title.text("failed");
+  title.finish();
+  check.points = reader.number("points");
+  if (check.points <= 0) reader.wrong("points", "a positive number", fmt::format("{}", check.points));
+  check.visibility = reader.word<Visibility>("visibility", kVisibilities, Visibility::visible);
+  check.kinds = reader.texts("kinds");
+  if (check.kinds.empty()) reader.wrong("kinds", "at least one kind", "none");
+  if (reader.has("needs")) check.needs = reader.texts("needs");
+  check.combine = reader.word<Combine>("combine", {{"mean", Combine::mean}, {"worst", Combine::worst}}, Combine::mean);
+  read_rule(reader, check);
+  check.code = reader.text("code");
+  check.text = reader.text("text");
+  if (reader.has("explain")) {
+    Reader explain = reader.table("explain");
+    check.explain = Explain{explain.text("what"), explain.text("cause"), explain.text("next")};
+    explain.finish();
+  }
+  check.hints = reader.texts("hints");
+  if (check.hints.size() != 3) reader.wrong("hints", "three hints", std::to_string(check.hints.size()));
+  check.facts = reader.texts_or_none("facts");
+  check.handout = reader.text("handout", "");
+  reader.finish();
+  return check;
+}
+
+LabSpec read_lab(const toml::table& table, Positions& positions) {
+  Reader top(table, "lab.toml", "", positions);
+  LabSpec spec;
+  if (const std::int64_t schema = top.integer("schema"); schema != 1) top.wrong("schema", "1", std::to_string(schema));
+  Reader lab = top.top_table("lab");
+  spec.id = lab.text("id");
+  spec.version = lab.text("version");
+  spec.title = lab.text("title");
+  spec.pass_mark = lab.number("pass_mark", 60);
+  if (spec.pass_mark < 0 || spec.pass_mark > 100)
+    lab.wrong("pass_mark", "a number from 0 to 100", fmt::format("{}", spec.pass_mark));
+  lab.finish();
+  Reader submission = top.top_table("submission");
+  spec.files = submission.texts("files");
+  if (spec.files.empty()) submission.wrong("files", "at least one file", "none");
+  submission.finish();
+  if (top.has("imports")) {
+    Reader imports = top.top_table("imports");
+    spec.forbidden_imports = imports.texts("forbid");
+    imports.finish();
+  }
+  if (top.has("limits")) spec.limits = read_limits(top.top_table("limits"));
+  for (Reader& reader : top.tables("task")) spec.tasks.push_back(read_task(reader));
+  for (Reader& reader : top.tables("scenario")) spec.scenarios.push_back(read_scenario(reader));
+  for (Reader& reader : top.tables("check")) spec.checks.push_back(read_check(reader));
+  top.finish();
+  return spec;
+}
+
+}  // namespace
+
+Result<LabSpec> parse_lab(std::string_view text, const std::string& file) {
+  try {
+    Positions positions(file);
+    const toml::table table = toml::parse(text, file);
+    LabSpec spec = read_lab(table, positions);
+    validate(spec, positions);
+    return spec;
+  } catch (const toml::parse_error& error) {
+    const auto& begin = error.source().begin;
+    return Error("bad-toml", fmt::format("{}:{}:{}: this is not TOML", file, begin.line, begin.column),
+                 std::string(error.description()), "correct the line; https://toml.io shows the format");
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+Result<LabSpec> load_lab(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "lab.toml";
+  Result<std::string> text = store::read_file(file);
+  if (!text) return text.error();
+  Result<LabSpec> spec = parse_lab(*text, file.string());
+  if (spec) spec->folder = folder;
+  return spec;
+}
+
+}  // namespace labrig::spec

@@ -1,0 +1,38 @@
+// From scenarios to cases: one case is scenario x profile, with its parameters drawn and its data seeded. Shapes are
+// the same for a whole class (they depend on the course's secret and the lab); data differ from submission to
+// submission.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/lab_spec.hpp"
+
+namespace labrig::spec {
+
+inline constexpr char kPublicSecret[] = "labrig";
+
+struct Case {
+  std::string id;                       // "small-batches@desktop"
+  std::string scenario, kind, profile;  // profile "cpu" when there is no card
+  DeviceType device = DeviceType::sim;
+  Visibility visibility = Visibility::visible;
+  bool data = true;
+  std::map<std::string, double> parameters;
+  std::uint64_t seed = 0;  // of the data
+};
+
+struct PlanOptions {
+  std::string secret = kPublicSecret;
+  std::string submission_hash;
+  std::optional<std::uint64_t> seed;  // instead of the drawn data seed, in every case
+  bool hidden = true;                 // also the hidden scenarios
+};
+
+// The cases in the order of lab.toml.
+std::vector<Case> plan_cases(const LabSpec& spec, const PlanOptions& options);
+
+}  // namespace labrig::spec

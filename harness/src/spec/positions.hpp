@@ -1,0 +1,35 @@
+// Where each key of a lab.toml stands, so that an error found later can still name its line. Internal to spec/.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "labrig/error.hpp"
+#include "spec/lab_spec.hpp"
+
+namespace labrig::spec {
+
+struct Position {
+  unsigned line = 0, column = 0;
+};
+
+class Positions {
+ public:
+  explicit Positions(std::string file) : file_(std::move(file)) {}
+  // `path` is the key's place: "check.3.needs" for the fourth [[check]].
+  void note(const std::string& path, Position position) { positions_[path] = position; }
+  // "lab.toml:12:5: "; the file alone for a place that was not noted.
+  std::string at(const std::string& path) const;
+  // An Error `bad-lab-toml` at that place.
+  Error error(const std::string& path, const std::string& what, std::string why, std::string fix) const;
+
+ private:
+  std::string file_;
+  std::map<std::string, Position> positions_;
+};
+
+// What no single key shows: ids given twice, checks that name unknown tasks, kinds or checks, points that do not sum to
+// 100. Throws Error `bad-lab-toml`.
+void validate(const LabSpec& spec, const Positions& positions);
+
+}  // namespace labrig::spec

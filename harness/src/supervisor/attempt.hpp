@@ -1,0 +1,27 @@
+// One case, once: a card if the case has one, a worker with one plugin, the judge. The reference solution goes the same
+// way as a submission.
+#pragma once
+
+#include <filesystem>
+
+#include "backends/sim/machine.hpp"
+#include "grade/outcome.hpp"
+#include "spec/lab_spec.hpp"
+#include "spec/plan.hpp"
+#include "supervisor/orphans.hpp"
+
+namespace labrig::supervisor {
+
+// What all cases of a run share.
+struct Surroundings {
+  spec::LabSpec lab;
+  std::filesystem::path programs;
+  int cancelled = -1;  // readable when the run is to be given up
+  Orphans* orphans = nullptr;
+};
+
+// The outcome without reference figures. What fails on our side (card, judge, worker program) is an outcome `fault`.
+grade::CaseOutcome attempt(const Surroundings& surroundings, const spec::Case& plan,
+                           const std::filesystem::path& plugin, sim::Mode mode);
+
+}  // namespace labrig::supervisor

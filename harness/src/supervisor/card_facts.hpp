@@ -1,0 +1,24 @@
+// What a simulated card is told before a case and what is kept of its report afterwards.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "backends/sim/machine.hpp"
+#include "grade/outcome.hpp"
+#include "spec/lab_spec.hpp"
+#include "spec/plan.hpp"
+
+namespace labrig::supervisor {
+
+// One card of the case's profile. Throws Error `unknown-profile` or what the profile's file has wrong.
+sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode);
+
+// The metrics of docs/architecture.md §6 by name.
+grade::Rows metric_rows(const sim::Metrics& metrics);
+// T of docs/architecture.md §10: timeline and memory curve.
+nlohmann::ordered_json trace_json(const sim::Report& report);
+
+// Everything in a profile that can change a metric, as one text; for the key of reference figures.
+std::string profile_facts(const std::string& name);
+
+}  // namespace labrig::supervisor

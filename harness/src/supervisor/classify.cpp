@@ -1,0 +1,138 @@
+#include "supervisor/classify.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "supervisor/limits.hpp"
+
+namespace labrig::supervisor {
+
+using grade::Phase;
+using grade::Status;
+
+namespace {
+
+const char* while_doing(Phase phase) {
+  switch (phase) {
+    case Phase::load:
+      return "while loading";
+    case Phase::init:
+      return "while it was set up";
+    case Phase::call:
+      return "during the call";
+    default:
+      return "after the call";
+  }
+}
+
+class Classifier {
+ public:
+  Classifier(const WorkerRun& run, const std::optional<sim::Report>& report, const spec::Limits& limits)
+      : run_(run), report_(report), limits_(limits) {}
+
+  Ending ending(bool has_card) const {
+    if (run_.stop == Stop::cancelled) return end(Status::not_run, "interrupted", "the run was interrupted");
+    if (run_.ours) {
+      const std::string text = run_.exception ? run_.exception->text : "it did not come to an end";
+      return end(Status::fault, "lab-module", "the lab's own module failed in the worker: " + text);
+    }
+    if (has_card && !report_) return end(Status::fault, "card-died", "the simulated card gave no report");
+    if (violation() == "protocol-error")
+      return end(Status::stopped_early, "damaged-command",
+                 "the device got a damaged command: " + report_->violation_text);
+    if (violation() == "over-limit") return end(Status::over_limit, "card-limit", report_->violation_text);
+    if (const std::optional<Ending> stopped = stopped_by_us()) return *stopped;
+    if (run_.exception) return threw();
+    if (!run_.done) return ended_itself();
+    // The call came back although the card had refused a command: the error was caught and dropped.
+    if (!violation().empty()) return refused();
+    if (has_card && !report_->finished)
+      return end(Status::stopped_early, "not-finished", "the card was never told that the call was over");
+    return {Status::ok, Phase::call, std::nullopt};
+  }
+
+ private:
+  Ending end(Status status, std::string code, std::string text) const {
+    return {status, run_.phase, grade::Reason{std::move(code), std::move(text)}};
+  }
+  std::string violation() const { return report_ ? report_->violation_code : std::string(); }
+  std::string last_command() const {
+    return report_ && !report_->last_command.empty()
+               ? "; the last thing the card was asked for: " + report_->last_command
+               : std::string();
+  }
+
+  std::optional<Ending> stopped_by_us() const {
+    switch (run_.stop) {
+      case Stop::cpu_limit:
+        return timed_out();
+      case Stop::wall_limit:
+        return end(
+            Status::timed_out, "timed-out",
+            fmt::format("stopped after {:.1f} s {}, most of it waiting{}",
+                        static_cast<double>(wall_limit_ms(limits_)) / 1e3, while_doing(run_.phase), last_command()));
+      case Stop::flood:
+        return end(Status::over_limit, "output",
+                   fmt::format("it printed more than {} MiB {}", kFlood >> 20, while_doing(run_.phase)));
+      case Stop::too_large:
+        return end(Status::over_limit, "large-result",
+                   fmt::format("its results are larger than the {} MiB of memory it may use", limits_.memory_mib));
+      case Stop::damage:
+        return end(Status::stopped_early, "damaged-data", "it sent damaged data to the harness: " + run_.damage);
+      case Stop::card_ended:
+        return end(Status::fault, "card-ended", "the simulated card ended before the submission did");
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Ending timed_out() const {
+    return end(Status::timed_out, "timed-out",
+               fmt::format("used more than {:.1f} s of CPU time {}{}", static_cast<double>(cpu_limit_ms(limits_)) / 1e3,
+                           while_doing(run_.phase), last_command()));
+  }
+
+  Ending threw() const {
+    const std::string& code = run_.exception->code;
+    const Status status = code.find("out-of-memory") != std::string::npos ? Status::out_of_memory : Status::crashed;
+    return end(status, code.empty() ? "exception" : code, run_.exception->text);
+  }
+
+  Ending refused() const {
+    const Status status = violation() == "out-of-memory" ? Status::out_of_memory : Status::crashed;
+    return end(status, violation(), report_->violation_text);
+  }
+
+  Ending ended_itself() const {
+    if (WIFEXITED(run_.wait_status))
+      return end(
+          Status::stopped_early, "stopped-early",
+          fmt::format("ended itself with exit code {} {}", WEXITSTATUS(run_.wait_status), while_doing(run_.phase)));
+    const int signal = WIFSIGNALED(run_.wait_status) ? WTERMSIG(run_.wait_status) : 0;
+    if (signal == SIGXCPU) return timed_out();
+    if (report_ && !report_->crash_text.empty()) {
+      const bool device_pointer = report_->crash_text.find("device pointer") != std::string::npos;
+      return end(Status::crashed, device_pointer ? "device-pointer" : "crashed", report_->crash_text);
+    }
+    if (signal == SIGABRT)
+      return end(Status::crashed, "aborted", fmt::format("the program aborted {}", while_doing(run_.phase)));
+    return end(Status::crashed, "crashed",
+               fmt::format("signal {} ({}) {}", signal, ::strsignal(signal), while_doing(run_.phase)));
+  }
+
+  const WorkerRun& run_;
+  const std::optional<sim::Report>& report_;
+  const spec::Limits& limits_;
+};
+
+}  // namespace
+
+Ending classify(const WorkerRun& run, bool has_card, const std::optional<sim::Report>& report,
+                const spec::Limits& limits) {
+  return Classifier(run, report, limits).ending(has_card);
+}
+
+}  // namespace labrig::supervisor

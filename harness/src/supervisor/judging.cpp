@@ -1,0 +1,41 @@
+#include "supervisor/judging.hpp"
+
+namespace labrig::supervisor {
+
+lab::Scenario scenario_of(const spec::Case& plan) {
+  lab::Scenario scenario;
+  scenario.id = plan.scenario;
+  scenario.kind = plan.kind;
+  scenario.profile = plan.profile;
+  scenario.device = plan.device == DeviceType::sim ? Device(DeviceType::sim, 0) : Device();
+  scenario.parameters = plan.parameters;
+  return scenario;
+}
+
+Judge::Judge(const std::filesystem::path& lab_folder, const std::string& lab_id)
+    : plugin_(lab_folder / "judge.so", loader::Expectation{LABRIG_LAB_JUDGE_KIND, lab_id, {}}) {}
+
+lab::Values Judge::inputs(const spec::Case& plan) {
+  lab::Values values;
+  lab::Random random(plan.seed);
+  module().inputs(scenario_of(plan), random, values);
+  return values;
+}
+
+void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, grade::CaseOutcome& outcome) {
+  lab::Verdict verdict;
+  try {
+    module().judge(scenario_of(outcome.plan), inputs, outputs, verdict);
+  } catch (const Error& error) {
+    const std::string& code = error.code();
+    if (code != "no-such-value" && code != "dtype-mismatch") throw;
+    verdict.wrong(code == "no-such-value" ? "missing-output" : "wrong-dtype", error.what());
+  }
+  outcome.figures = verdict.figures;
+  for (const auto& [name, finding] : verdict.findings)
+    outcome.findings[name] = {finding.share, finding.code, finding.text};
+  outcome.status = verdict.values_right ? grade::Status::ok : grade::Status::wrong_values;
+  if (!verdict.values_right) outcome.reason = grade::Reason{verdict.code, verdict.text};
+}
+
+}  // namespace labrig::supervisor

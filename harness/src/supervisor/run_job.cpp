@@ -1,0 +1,134 @@
+#include "supervisor/run_job.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "labrig/device.hpp"
+#include "supervisor/attempt.hpp"
+#include "supervisor/limits.hpp"
+#include "supervisor/reference_store.hpp"
+
+namespace labrig::supervisor {
+
+using grade::CaseOutcome;
+using grade::Status;
+
+namespace {
+
+// Where the core lies that this process and every worker runs on.
+std::filesystem::path core_library() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&labrig::device_count), &info) == 0 || info.dli_fname == nullptr)
+    return {};
+  return info.dli_fname;
+}
+
+class Run {
+ public:
+  Run(const Job& job, int cancelled)
+      : job_(job),
+        around_{spec::load_lab(job.lab).value(), job.programs, cancelled, &orphans_},
+        references_(
+            around_.lab, job.cache,
+            {job.solution, job.lab / "judge.so", job.lab / "call.so", core_library(), job.programs / "labrig-device"}) {
+  }
+
+  // With its reference. A fault is tried once more.
+  CaseOutcome run_case(const spec::Case& plan) {
+    CaseOutcome outcome = try_case(plan);
+    if (outcome.status == Status::fault && !is_cancelled()) outcome = try_case(plan);
+    return outcome;
+  }
+
+  bool is_cancelled() const {
+    pollfd polled{around_.cancelled, POLLIN, 0};
+    return ::poll(&polled, 1, 0) > 0;
+  }
+
+ private:
+  CaseOutcome try_case(const spec::Case& plan) {
+    std::optional<grade::Reference> reference = job_.record_reference ? std::nullopt : references_.find(plan);
+    if (!reference) {
+      CaseOutcome solution = solve(plan);
+      if (solution.status != Status::ok) return reference_failed(std::move(solution), plan);
+      reference = grade::Reference{solution.metrics, solution.figures, solution.cpu_ms, solution.trace};
+      if (!job_.record_reference) references_.keep(plan, *reference);
+    }
+    CaseOutcome outcome;
+    outcome.plan = plan;
+    if (!job_.record_reference) outcome = submitted(plan, *reference);
+    outcome.reference = std::move(reference);
+    return outcome;
+  }
+
+  CaseOutcome submitted(const spec::Case& plan, const grade::Reference& reference) {
+    // One run, with effects carried out at once. A run with effects as late as allowed joins in here: it gives hazards,
+    // and its metrics must be those of the first.
+    CaseOutcome outcome = attempt(around_, plan, job_.submission, sim::Mode::eager);
+    const double limit_ms = host_work_limit_ms(reference.cpu_ms);
+    if (plan.device == DeviceType::sim && grade::returned(outcome.status) && outcome.cpu_ms > limit_ms) {
+      outcome.status = Status::over_limit;
+      outcome.reason = grade::Reason{
+          "host-work", fmt::format("the host worked for more than {:.1f} s: three times as long as with the reference "
+                                   "solution, and half a second; this work is in no operator and the card's clock does "
+                                   "not see it",
+                                   limit_ms / 1e3)};
+    }
+    return outcome;
+  }
+
+  CaseOutcome solve(const spec::Case& plan) {
+    if (!job_.solution.empty()) return attempt(around_, plan, job_.solution, sim::Mode::eager);
+    CaseOutcome none;
+    none.plan = plan;
+    none.status = Status::fault;
+    none.reason =
+        grade::Reason{"no-reference", "there are no figures for this case, and no reference solution to make them"};
+    return none;
+  }
+
+  static CaseOutcome reference_failed(CaseOutcome solution, const spec::Case& plan) {
+    CaseOutcome outcome;
+    outcome.plan = plan;
+    outcome.status = solution.status == Status::not_run ? Status::not_run : Status::fault;
+    const grade::Reason why = solution.reason.value_or(grade::Reason{name_of(solution.status), ""});
+    outcome.reason =
+        grade::Reason{solution.status == Status::not_run ? why.code : "reference-failed",
+                      fmt::format("the reference solution ended with {}: {}", name_of(solution.status), why.text)};
+    return outcome;
+  }
+
+  const Job& job_;
+  Orphans orphans_;
+  Surroundings around_;
+  ReferenceStore references_;
+};
+
+}  // namespace
+
+void run_job(const Job& job, int cancelled, const CaseEnded& case_ended) {
+  Run run(job, cancelled);
+  std::atomic<std::size_t> next = 0;
+  std::mutex telling;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < job.cases.size() && !run.is_cancelled(); i = next++) {
+      const CaseOutcome outcome = run.run_case(job.cases[i]);
+      const std::lock_guard lock(telling);
+      case_ended(i, outcome);
+    }
+  };
+  // The calling thread is one of them: a worker dies with the thread that started it, and these live to the end.
+  std::vector<std::jthread> threads;
+  const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(job.jobs, 1)), 1, job.cases.size() + 1);
+  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+}
+
+}  // namespace labrig::supervisor

@@ -1,0 +1,14 @@
+# One run of a submission. main.cpp is the program labrig-supervisor (harness/app/CMakeLists.txt).
+list(APPEND LABRIG_HARNESS_SOURCES
+  src/supervisor/attempt.cpp
+  src/supervisor/card_facts.cpp
+  src/supervisor/classify.cpp
+  src/supervisor/client.cpp
+  src/supervisor/job.cpp
+  src/supervisor/judging.cpp
+  src/supervisor/orphans.cpp
+  src/supervisor/reference_store.cpp
+  src/supervisor/run_job.cpp
+  src/supervisor/spawn.cpp
+  src/supervisor/worker_run.cpp
+)

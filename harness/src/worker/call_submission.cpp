@@ -1,0 +1,38 @@
+#include "worker/call_submission.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "backends/sim/machine.hpp"
+#include "labrig/error.hpp"
+
+namespace labrig::worker {
+
+namespace {
+
+// A copy that no later effect can reach. Undefined tensors are left out: the judge then misses them by name.
+Tensor copy_of(const Tensor& value) {
+  const Tensor plain = value.contiguous();
+  const Tensor copy = empty(plain.sizes(), plain.dtype());
+  if (plain.nbytes() > 0) std::memcpy(copy.data_ptr(), plain.data_ptr(), plain.nbytes());
+  return copy;
+}
+
+}  // namespace
+
+lab::Values call_submission(lab::CallModule& module, void* submission, const lab::Values& inputs, Device device) {
+  lab::Call call(inputs, device);
+  module.call(call, submission);
+  lab::Values outputs = call.outputs().values;
+  const auto& tensors = call.outputs().tensors;
+  for (const auto& [name, value] : tensors)
+    if (value.defined() && value.device().is_cpu()) outputs.set(name, copy_of(value));
+  if (device.type() == DeviceType::sim) sim::finish_region();
+  for (const auto& [name, value] : tensors)
+    if (value.defined() && !value.device().is_cpu()) outputs.set(name, value.cpu());
+  return outputs;
+}
+
+}  // namespace labrig::worker

@@ -1,0 +1,81 @@
+#include "worker/debug.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "backends/sim/machine.hpp"
+#include "grade/outcome.hpp"
+#include "loader/loaded_plugin.hpp"
+#include "store/digest.hpp"
+#include "supervisor/card_facts.hpp"
+#include "supervisor/job.hpp"
+#include "supervisor/judging.hpp"
+#include "worker/call_submission.hpp"
+#include "worker/failure.hpp"
+
+namespace labrig::worker {
+
+using grade::CaseOutcome;
+using grade::Status;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Only the class of the submission goes wrong here: the lab's own errors leave through main.
+CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const spec::Case& plan) {
+  CaseOutcome outcome;
+  outcome.plan = plan;
+  supervisor::Judge judge(lab.folder, lab.id);
+  const lab::Values inputs = judge.inputs(plan);
+  loader::LoadedPlugin module(lab.folder / "call.so", loader::Expectation{LABRIG_LAB_CALL_KIND, lab.id, {}});
+  std::unique_ptr<sim::InProcessMachine> machine;
+  Device device;
+  if (plan.device == DeviceType::sim) {
+    machine = std::make_unique<sim::InProcessMachine>(supervisor::machine_options(plan, lab.limits, sim::Mode::eager));
+    device = Device(DeviceType::sim, 0);
+  }
+  std::optional<lab::Values> outputs;
+  try {
+    loader::LoadedPlugin submission(job.submission, loader::Expectation{LABRIG_SUBMISSION_KIND, lab.id, {}});
+    outcome.phase = grade::Phase::call;
+    outputs = call_submission(*static_cast<lab::CallModule*>(module.object()), submission.object(), inputs, device);
+  } catch (...) {
+    const Failure failure = describe_current_exception();
+    outcome.status = Status::crashed;
+    outcome.reason = grade::Reason{failure.code, failure.text};
+  }
+  if (machine) outcome.metrics = supervisor::metric_rows(machine->report().metrics);
+  if (outputs) judge.judge(inputs, *outputs, outcome);
+  return outcome;
+}
+
+void print(const CaseOutcome& outcome) {
+  std::string line = fmt::format("{}: {}", outcome.plan.id, grade::name_of(outcome.status));
+  if (outcome.reason) line += fmt::format("\n  why: {}", outcome.reason->text);
+  for (const auto& [name, value] : outcome.metrics)
+    if (value != 0) line += fmt::format("\n  {:<22} {}", name, value);
+  fmt::print("{}\n", line);
+}
+
+}  // namespace
+
+int debug(const std::filesystem::path& job_file, bool json) {
+  const supervisor::Job job = supervisor::job_from(Json::parse(store::read_file(job_file).value()));
+  const spec::LabSpec lab = spec::load_lab(job.lab).value();
+  bool all_ok = true;
+  for (const spec::Case& plan : job.cases) {
+    const CaseOutcome outcome = run_case(lab, job, plan);
+    all_ok = all_ok && outcome.status == Status::ok;
+    if (json)
+      fmt::print("{}\n", grade::to_json(outcome).dump(-1, ' ', false, Json::error_handler_t::replace));
+    else
+      print(outcome);
+    std::fflush(stdout);
+  }
+  return all_ok ? 0 : 1;
+}
+
+}  // namespace labrig::worker

@@ -1,0 +1,16 @@
+// What a submission threw, in words. Any type may fly: labrig's own error, a std::exception, an int.
+#pragma once
+
+#include <string>
+
+namespace labrig::worker {
+
+struct Failure {
+  std::string code;  // of the labrig::Error; else host-out-of-memory or exception
+  std::string text;  // one sentence
+};
+
+// Call inside a catch block.
+Failure describe_current_exception();
+
+}  // namespace labrig::worker
