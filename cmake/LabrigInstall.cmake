@@ -38,12 +38,20 @@ install(TARGETS labrig-core labrig-sdk labrig-handout EXPORT labrig-targets
 if(TARGET labrig-cuda)
   install(TARGETS labrig-cuda LIBRARY DESTINATION lib)
 endif()
+# What is installed has its final RPATH from the start: built and installed trees have one shape, and CMake would pad a
+# build RPATH with an empty element, which stands for the current folder.
+foreach(target labrig-core labrig-sdk labrig-cuda labrig labrig-supervisor labrig-worker labrig-device labrig-handout)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  endif()
+endforeach()
 foreach(header IN LISTS LABRIG_PUBLIC_HEADERS)
   install(FILES ${header} DESTINATION include/labrig)
 endforeach()
 install(FILES ${LABRIG_INCLUDE_DIR}/labrig/header_hash.h DESTINATION include/labrig)
 install(FILES ${CMAKE_BINARY_DIR}/share/labrig/build.json DESTINATION share/labrig)
-install(DIRECTORY ${CMAKE_BINARY_DIR}/labs DESTINATION share/labrig)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/labs DESTINATION share/labrig
+  PATTERN CMakeFiles EXCLUDE PATTERN "*.cmake" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/profiles DESTINATION share/labrig FILES_MATCHING PATTERN "*.toml")
 
 # The package: the exported targets, and the same LabrigPlugin.cmake that this tree uses. The build folder is a package

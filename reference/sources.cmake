@@ -5,6 +5,7 @@ set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
   src/ops/schema.cpp
+  src/tensor/dims.cpp
   src/tensor/dtype.cpp
   src/tensor/layout.cpp
 )

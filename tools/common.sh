@@ -25,5 +25,5 @@ configure() {
   local preset=$1 options
   shift
   mapfile -t options < <(launcher_options)
-  cmake --preset "$preset" --log-level=NOTICE "${options[@]}" "$@"
+  cmake --preset "$preset" --log-level=NOTICE --no-warn-unused-cli "${options[@]}" "$@"
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,18 +10,32 @@
 
 namespace labrig::app {
 
-Progress::Progress(const Context& context, std::string what)
-    : what_(std::move(what)), enabled_(!context.quiet && ::isatty(STDERR_FILENO) == 1) {}
-
-Progress::~Progress() {
-  if (shown_) std::fputs("\r\033[K", stderr);
+Progress::Progress(const Context& context, std::string what) : what_(std::move(what)) {
+  if (context.quiet || ::isatty(STDERR_FILENO) != 1) return;
+  thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
 }
 
+Progress::~Progress() = default;
+
 void Progress::show(std::size_t done, std::size_t total) {
-  if (!enabled_ || std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
-  shown_ = true;
-  std::fprintf(stderr, "\r\033[K%s: %zu of %zu cases", what_.c_str(), done, total);
-  std::fflush(stderr);
+  const std::lock_guard lock(mutex_);
+  done_ = done;
+  total_ = total;
+}
+
+void Progress::run(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  const auto pause = [&](std::chrono::milliseconds time) {
+    return wake_.wait_for(lock, stop, time, [&] { return stop.stop_requested(); });
+  };
+  if (pause(std::chrono::seconds(1))) return;
+  do {
+    const std::string count =
+        total_ == 0 ? "…" : ": " + std::to_string(done_) + " of " + std::to_string(total_) + " cases";
+    std::fprintf(stderr, "\r\033[K%s%s", what_.c_str(), count.c_str());
+    std::fflush(stderr);
+  } while (!pause(std::chrono::milliseconds(200)));
+  std::fputs("\r\033[K", stderr);
 }
 
 void print_report(const Context& context, const nlohmann::ordered_json& report) {

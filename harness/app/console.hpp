@@ -1,9 +1,12 @@
 // What commands write on a terminal besides their answer: a progress line, and the verdict of a report.
 #pragma once
 
-#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "commands.hpp"
 
@@ -17,12 +20,17 @@ class Progress {
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
+  // From any thread.
   void show(std::size_t done, std::size_t total);
 
  private:
-  std::string what_;
-  bool enabled_, shown_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  void run(std::stop_token stop);
+
+  const std::string what_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::size_t done_ = 0, total_ = 0;
+  std::jthread thread_;  // last: it uses the others
 };
 
 // The answer of `check` and `grade`: the report as JSON with --json, else the verdict in words, unless --quiet.

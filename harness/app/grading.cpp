@@ -47,6 +47,7 @@ Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs
   const Result<build::SubmissionSource> source = build::read_submission(path, lab.files);
   if (!source) return refuse(source.error());
   submitted.facts.hash = source.value().hash;
+  const Progress progress(context, "building " + submitted.facts.name);
   const Result<build::BuiltSubmission> built =
       build::build_submission(source.value(), lab.folder, build::installation_at(context.root));
   if (!built) return refuse(built.error());

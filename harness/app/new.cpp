@@ -1,8 +1,10 @@
 // labrig new LAB DIR: a folder to start from. Copies the lab's starter and adds a CMakeLists.txt for the student's
 // editor; never overwrites anything.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -20,25 +22,21 @@ namespace {
 
 using Files = std::vector<std::pair<fs::path, std::string>>;  // relative path and content
 
-// For editors and builds of one's own; `labrig check` does not read it.
+// For editors and builds of one's own.
 std::string cmake_lists(const Context& context, const spec::LabSpec& lab, const fs::path& lab_folder) {
   std::string sources;
   for (const std::string& file : lab.files) sources += " " + file;
-  return "# For your editor and your own builds; `labrig check` and `labrig grade` do not need it.\n"
-         "#   cmake -S . -B build && cmake --build build    makes build/plugins/" +
-         lab.id +
-         "/submission.labrig.so\n"
-         "cmake_minimum_required(VERSION 3.25)\n"
-         "project(submission LANGUAGES CXX)\n"
-         "set(CMAKE_EXPORT_COMPILE_COMMANDS ON)\n"
-         "set(LABRIG_LABS \"" +
-         lab_folder.parent_path().string() +
-         "\" CACHE PATH \"Folder that holds the lab\")\n"
-         "find_package(labrig REQUIRED HINTS \"" +
-         context.root.string() +
-         "\")\n"
-         "labrig_add_submission(submission LAB " +
-         lab.id + " SOURCES" + sources + ")\n";
+  return fmt::format(R"(# For your editor and your own builds; labrig itself reads nothing of it but the lab's id.
+#   cmake -S . -B build && cmake --build build    makes build/plugins/{lab}/submission.labrig.so
+cmake_minimum_required(VERSION 3.25)
+project(submission LANGUAGES CXX)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(LABRIG_LABS "{labs}" CACHE PATH "Folder that holds the lab")
+find_package(labrig REQUIRED HINTS "{package}")
+labrig_add_submission(submission LAB {lab} SOURCES{sources})
+)",
+                     fmt::arg("lab", lab.id), fmt::arg("labs", lab_folder.parent_path().string()),
+                     fmt::arg("package", (context.root / "lib/cmake/labrig").string()), fmt::arg("sources", sources));
 }
 
 Files starter_files(const Context& context, const spec::LabSpec& lab, const fs::path& lab_folder) {

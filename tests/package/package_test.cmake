@@ -28,7 +28,9 @@ function(must_exist)
   endforeach()
 endfunction()
 
-run(0 "" ${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${PREFIX})
+# Moved after installing: everything is found relative to the programs.
+run(0 "" ${CMAKE_COMMAND} --install ${BUILD} --config ${CONFIG} --prefix ${WORK}/installed)
+file(RENAME ${WORK}/installed ${PREFIX})
 must_exist(${LABRIG} ${PREFIX}/bin/labrig-worker ${PREFIX}/bin/labrig-device ${PREFIX}/lib/liblabrig-core.so
   ${PREFIX}/lib/liblabrig-sdk.so ${PREFIX}/include/labrig/tensor.hpp ${PREFIX}/include/labrig/lab.hpp
   ${PREFIX}/include/labrig/abi.h ${PREFIX}/share/labrig/build.json ${PREFIX}/share/labrig/profiles

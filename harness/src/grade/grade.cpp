@@ -89,7 +89,7 @@ Json case_json(const CaseOutcome& outcome) {
                {"scenario", plan.scenario},
                {"kind", plan.kind},
                {"device", card ? "sim:0" : "cpu"},
-               {"profile", card ? Json(plan.profile) : Json(nullptr)},
+               {"profile", plan.profile == spec::kNoProfile ? Json(nullptr) : Json(plan.profile)},
                {"seed", fmt::format("0x{:x}", plan.seed)},
                {"visibility", spec::name_of(plan.visibility)},
                {"status", name_of(outcome.status)},

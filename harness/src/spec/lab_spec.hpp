@@ -40,7 +40,7 @@ struct ScenarioSpec {
   std::string id, kind;
   Visibility visibility = Visibility::visible;
   DeviceType device = DeviceType::sim;
-  std::vector<std::string> profiles;  // one case each; empty for the host, which is one case
+  std::vector<std::string> profiles;  // one case each; may be empty on the host: one case
   bool data = true;                   // false: cost-only
   std::vector<Parameter> parameters;  // by name
 };

@@ -33,8 +33,8 @@ std::vector<Case> plan_cases(const LabSpec& spec, const PlanOptions& options) {
     for (const Parameter& parameter : scenario.parameters)
       item.parameters[parameter.name] = draw(
           parameter, store::hmac_number(options.secret, {"shape", spec.id, spec.version, scenario.id, parameter.name}));
-    const bool host = scenario.device == DeviceType::cpu;
-    for (const std::string& profile : host ? std::vector<std::string>{"cpu"} : scenario.profiles) {
+    for (const std::string& profile :
+         scenario.profiles.empty() ? std::vector<std::string>{kNoProfile} : scenario.profiles) {
       item.profile = profile;
       item.id = scenario.id + "@" + profile;
       item.seed = options.seed.value_or(

@@ -14,10 +14,11 @@
 namespace labrig::spec {
 
 inline constexpr char kPublicSecret[] = "labrig";
+inline constexpr char kNoProfile[] = "cpu";  // of a case on the host that names no profile
 
 struct Case {
-  std::string id;                       // "small-batches@desktop"
-  std::string scenario, kind, profile;  // profile "cpu" when there is no card
+  std::string id;  // "small-batches@desktop"
+  std::string scenario, kind, profile;
   DeviceType device = DeviceType::sim;
   Visibility visibility = Visibility::visible;
   bool data = true;

@@ -1,7 +1,6 @@
 #include "supervisor/attempt.hpp"
 
 #include <fmt/format.h>
-#include <sys/pidfd.h>
 
 #include <memory>
 #include <set>
@@ -34,7 +33,8 @@ Json card_json(const sim::Handles& handles) {
           {"capacity_bytes", handles.capacity_bytes},
           {"arena_bytes", handles.arena_bytes},
           {"card_names", handles.card_names},
-          {"data", handles.data}};
+          {"data", handles.data},
+          {"mode", static_cast<int>(handles.mode)}};
 }
 
 class Attempt {
@@ -90,7 +90,7 @@ class Attempt {
     Descriptor card_ended;
     if (card) {
       card->worker_started(worker_pid);
-      card_ended = Descriptor(::pidfd_open(card_pid, 0));
+      card_ended = process_descriptor(card_pid);
       orders.card_ended = card_ended.get();
     }
     WorkerRun run = run_worker(std::move(worker), orders);

@@ -1,7 +1,8 @@
 #include "supervisor/card_facts.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "host/profile_fields.hpp"
 
 namespace labrig::supervisor {
 
@@ -10,11 +11,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kTraceEvents = 1024;  // enough for a chart; the report stays small
-
-std::string copy_facts(const sim::CopyRates& rates) {
-  return fmt::format("{} {} {} {}", rates.latency_ps, rates.pinned_bytes_per_s, rates.inline_bytes_per_s,
-                     rates.staged_bytes_per_s);
-}
 
 const char* name_of(sim::Span::Lane lane) {
   constexpr const char* names[] = {"host", "compute", "up", "down"};
@@ -54,16 +50,12 @@ Json trace_json(const sim::Report& report) {
 }
 
 std::string profile_facts(const std::string& name) {
-  const sim::Profile p = sim::load_profile(name).value();
-  return fmt::format(
-      "{} {} {}.{} {} {} | {} {} | {} | {} | {} | {} {} {} {} | {} | {} | {} {} {} {} | {} {} {} | {} {} {} {} {} | "
-      "{} {} {} {} {}",
-      p.name, p.version, p.compute_capability_major, p.compute_capability_minor, p.bf16, p.tf32, p.capacity_bytes,
-      p.other_processes_bytes, fmt::join(p.flops_per_s, " "), fmt::join(p.matrix_flops_per_s, " "),
-      p.memory_bytes_per_s, p.kernel_fixed_ps, p.kernel_gap_ps, p.launch_latency_ps, p.launch_host_ps, copy_facts(p.up),
-      copy_facts(p.down), p.copy_host_ps, p.both_ways_numerator, p.both_ways_denominator, p.within_bytes_per_s,
-      p.sync_ps, p.event_ps, p.query_ps, p.malloc_ps, p.malloc_ps_per_mib, p.free_ps, p.pin_ps, p.pin_ps_per_mib,
-      p.host_flops_per_s, p.host_bytes_per_s, p.host_call_ps, p.host_threads, p.queue_depth);
+  const sim::Profile profile = sim::load_profile(name).value();
+  std::string facts = profile.name;
+  sim::visit_fields(profile, [&](const char* section, const char* key, const auto& value, auto, auto) {
+    facts += fmt::format(" {}.{}={}", section, key, value);
+  });
+  return facts;
 }
 
 }  // namespace labrig::supervisor

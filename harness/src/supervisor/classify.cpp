@@ -28,6 +28,15 @@ const char* while_doing(Phase phase) {
   }
 }
 
+// The three lines of an error as one: "what; why; fix".
+std::string one_line(std::string text) {
+  if (text.starts_with("error: ")) text.erase(0, 7);
+  for (const std::string_view mark : {"\n  why: ", "\n  fix: ", "\n"})
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at))
+      text.replace(at, mark.size(), at + mark.size() < text.size() ? "; " : "");
+  return text;
+}
+
 class Classifier {
  public:
   Classifier(const WorkerRun& run, const std::optional<sim::Report>& report, const spec::Limits& limits)
@@ -42,8 +51,8 @@ class Classifier {
     if (has_card && !report_) return end(Status::fault, "card-died", "the simulated card gave no report");
     if (violation() == "protocol-error")
       return end(Status::stopped_early, "damaged-command",
-                 "the device got a damaged command: " + report_->violation_text);
-    if (violation() == "over-limit") return end(Status::over_limit, "card-limit", report_->violation_text);
+                 "the device got a damaged command: " + one_line(report_->violation_text));
+    if (violation() == "over-limit") return end(Status::over_limit, "card-limit", one_line(report_->violation_text));
     if (const std::optional<Ending> stopped = stopped_by_us()) return *stopped;
     if (run_.exception) return threw();
     if (!run_.done) return ended_itself();
@@ -103,7 +112,7 @@ class Classifier {
 
   Ending refused() const {
     const Status status = violation() == "out-of-memory" ? Status::out_of_memory : Status::crashed;
-    return end(status, violation(), report_->violation_text);
+    return end(status, violation(), one_line(report_->violation_text));
   }
 
   Ending ended_itself() const {
@@ -115,7 +124,7 @@ class Classifier {
     if (signal == SIGXCPU) return timed_out();
     if (report_ && !report_->crash_text.empty()) {
       const bool device_pointer = report_->crash_text.find("device pointer") != std::string::npos;
-      return end(Status::crashed, device_pointer ? "device-pointer" : "crashed", report_->crash_text);
+      return end(Status::crashed, device_pointer ? "device-pointer" : "crashed", one_line(report_->crash_text));
     }
     if (signal == SIGABRT)
       return end(Status::crashed, "aborted", fmt::format("the program aborted {}", while_doing(run_.phase)));

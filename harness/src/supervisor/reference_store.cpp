@@ -33,10 +33,10 @@ std::string stamp_of(const std::vector<std::filesystem::path>& files) {
 }  // namespace
 
 std::string case_key(const spec::LabSpec& lab, const spec::Case& plan) {
-  std::string facts = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", lab.id, lab.version, plan.scenario, plan.kind, plan.data,
-                                  LABRIG_HEADER_HASH);
+  std::string facts = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", lab.id, lab.version, plan.scenario, plan.kind,
+                                  name_of(plan.device), plan.data, LABRIG_HEADER_HASH);
   for (const auto& [name, value] : plan.parameters) facts += fmt::format("{}={}\n", name, value);
-  facts += plan.device == DeviceType::sim ? profile_facts(plan.profile) : "cpu";
+  facts += plan.profile == spec::kNoProfile ? std::string(spec::kNoProfile) : profile_facts(plan.profile);
   return store::sha256_hex(facts).substr(0, 32);
 }
 

@@ -12,3 +12,6 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/supervisor/spawn.cpp
   src/supervisor/worker_run.cpp
 )
+# It walks the fields of a profile, which the card keeps to itself.
+set_source_files_properties(src/supervisor/card_facts.cpp PROPERTIES
+  INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/reference/backends/sim)

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -93,6 +93,9 @@ void Descriptor::reset() {
   fd_ = -1;
 }
 
+// Not through <sys/pidfd.h>: glibc 2.36 forgot extern "C" there.
+Descriptor process_descriptor(pid_t pid) { return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
 sim::Handles handles_in_worker(const sim::Handles& ours) {
   sim::Handles theirs = ours;
   theirs.device_page_fd = kFirstCardDescriptor;
@@ -131,10 +134,10 @@ SpawnedWorker spawn_worker(const std::filesystem::path& program, const std::opti
   }
   plan.close_from(card ? kFirstCardDescriptor + kCardDescriptors : kFirstCardDescriptor);
   worker.pid = plan.start(program);
-  worker.ended = Descriptor(::pidfd_open(worker.pid, 0));
+  worker.ended = process_descriptor(worker.pid);
   if (!worker.ended.open()) {
     ::kill(worker.pid, SIGKILL);
-    throw not_started(fmt::format("pidfd_open: {}", std::strerror(errno)));
+    throw not_started(fmt::format("it cannot be watched: {}", std::strerror(errno)));
   }
   return worker;
 }

@@ -31,11 +31,14 @@ class Descriptor {
   int fd_ = -1;
 };
 
+// Readable when the process has ended; closed when there is no such process.
+Descriptor process_descriptor(pid_t pid);
+
 struct SpawnedWorker {
   pid_t pid = -1;
   Descriptor channel;  // our end; does not block
   Descriptor output;   // what the worker prints; does not block
-  Descriptor ended;    // a pidfd: readable when the worker has ended
+  Descriptor ended;    // readable when the worker has ended
 };
 
 // The handles as the worker sees them: with the descriptor numbers that spawn_worker gives it.

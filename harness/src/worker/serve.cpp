@@ -45,6 +45,7 @@ sim::Handles handles_from(const Json& json) {
   handles.arena_bytes = json.at("arena_bytes");
   json.at("card_names").get_to(handles.card_names);
   handles.data = json.at("data");
+  handles.mode = static_cast<sim::Mode>(json.at("mode").get<int>());
   return handles;
 }
 

@@ -25,6 +25,10 @@ bool is_done(cudaError_t code, const char* call) {
   return true;
 }
 
+bool uses_scratch(Kernel kernel) {
+  return kernel == Kernel::matmul || kernel == Kernel::sum || kernel == Kernel::mean || kernel == Kernel::max;
+}
+
 Error bad_handle(const std::string& kind, unsigned id) {
   return {"invalid-handle", kind + " " + std::to_string(id) + " does not exist on this card",
           "it was never created, was destroyed, or belongs to another device",
@@ -142,9 +146,10 @@ void CudaBackend::launch(const KernelCall& call, StreamId stream) {
   context.multiprocessors = properties_.multiProcessorCount;
   context.scratch = state.scratch.get();
   context.scratch_bytes = scratch_bytes_;
-  if (call.kernel != Kernel::matmul) return cuda::launch(call, context);
+  if (!uses_scratch(call.kernel)) return cuda::launch(call, context);
 
-  const std::lock_guard hold(blas_lock_);
+  const std::lock_guard hold(scratch_lock_);
+  if (call.kernel != Kernel::matmul) return cuda::launch(call, context);
   context.blas = blas_.get();
   // In this order: setting the stream takes the workspace away.
   check(cublasSetStream(context.blas, context.stream), "cublasSetStream");
@@ -225,7 +230,7 @@ EventId CudaBackend::create_event() {
 void CudaBackend::destroy_event(EventId event) {
   const std::lock_guard hold(lock_);
   if (event >= events_.size() || events_[event].get() == nullptr) return;
-  EventHandle(events_[event].release());
+  events_[event] = EventHandle();
   free_events_.push_back(event);
 }
 

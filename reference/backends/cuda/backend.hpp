@@ -70,7 +70,9 @@ class CudaBackend final : public Backend {
   std::vector<EventHandle> events_;  // an EventId is an index; empty handles are listed in free_events_
   std::vector<EventId> free_events_;
 
-  std::mutex blas_lock_;  // held while a matrix product is queued: the handle has one current stream
+  // Held while a kernel that uses scratch memory is queued: another host thread's launches must not come between the
+  // two of a reduction, and the cuBLAS handle has one current stream.
+  std::mutex scratch_lock_;
   BlasHandle blas_;
 };
 

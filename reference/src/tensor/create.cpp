@@ -48,7 +48,7 @@ Tensor make_tensor(const Dims& sizes, Options options, std::string_view name) {
   return contiguous_tensor(std::move(storage), sizes, options.dtype, name);
 }
 
-Tensor empty(const Dims& sizes, Options options) { return make_tensor(sizes, options, {}); }
+Tensor empty(const Dims& sizes, Options options) { return make_tensor(sizes, options, ""); }
 
 Tensor full(const Dims& sizes, double value, Options options) {
   Tensor result = empty(sizes, options);
@@ -84,7 +84,7 @@ const Tensor& Tensor::fill_(double value) const {
 }
 
 Tensor from_blob(void* data, const Dims& sizes, Dtype dtype) {
-  return contiguous_tensor(Storage::borrowed(data, storage_bytes(sizes, dtype)), sizes, dtype, {});
+  return contiguous_tensor(Storage::borrowed(data, storage_bytes(sizes, dtype)), sizes, dtype, "");
 }
 
 Tensor detail::tensor_from(const void* data, std::size_t count, Dtype dtype, const Dims& sizes) {

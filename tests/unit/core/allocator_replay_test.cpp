@@ -2,6 +2,7 @@
 // when the driver gives the recorded segment addresses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -19,13 +20,13 @@ using Json = nlohmann::json;
 
 std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uint64_t>(memory); }
 
-// Hands out the recorded segments in their order, and expects them back in theirs.
+// Hands out the recorded segments in their order, and expects them back when they came back.
 class RecordedDriver : public DriverMemory {
  public:
   explicit RecordedDriver(const Json& log) {
     for (const Json& event : log) {
       if (event[0] == "segment_alloc") allocs_.push_back(event);
-      if (event[0] == "segment_free") frees_.push_back(event);
+      if (event[0] == "segment_free") frees_.push_back(event[1].get<std::uint64_t>());
     }
   }
   void* malloc(std::size_t bytes) override {
@@ -37,20 +38,30 @@ class RecordedDriver : public DriverMemory {
     EXPECT_EQ(bytes, event[2].get<std::uint64_t>());
     return reinterpret_cast<void*>(event[1].get<std::uint64_t>());
   }
-  void free(void* memory) override {
-    ASSERT_LT(next_free_, frees_.size()) << "a segment was given back too many";
-    EXPECT_EQ(address_of(memory), frees_[next_free_++][1].get<std::uint64_t>());
-  }
+  void free(void* memory) override { freed_.push_back(address_of(memory)); }
   MemoryInfo memory_info() override { return {std::size_t{1} << 37, std::size_t{1} << 38}; }
   void synchronize() override {}
 
+  // What was given back since the last call, in whatever order: PyTorch sorts streams by the addresses of their
+  // handles.
+  void expect_recorded_frees() {
+    ASSERT_LE(next_free_ + freed_.size(), frees_.size()) << "a segment was given back too many";
+    const auto first = frees_.begin() + static_cast<std::ptrdiff_t>(next_free_);
+    std::vector<std::uint64_t> recorded(first, first + static_cast<std::ptrdiff_t>(freed_.size()));
+    std::sort(recorded.begin(), recorded.end());
+    std::sort(freed_.begin(), freed_.end());
+    EXPECT_EQ(freed_, recorded);
+    next_free_ += freed_.size();
+    freed_.clear();
+  }
   void expect_all_used() const {
     EXPECT_EQ(next_alloc_, allocs_.size());
     EXPECT_EQ(next_free_, frees_.size());
   }
 
  private:
-  std::vector<Json> allocs_, frees_;
+  std::vector<Json> allocs_;
+  std::vector<std::uint64_t> frees_, freed_;
   std::size_t next_alloc_ = 0, next_free_ = 0;
 };
 
@@ -84,6 +95,7 @@ void replay(const Json& trace, const std::vector<std::string>& keys) {
       ASSERT_EQ(action, "reset_peak");
       allocator.reset_peaks();
     }
+    driver.expect_recorded_frees();
     const auto statistics = allocator.statistics().flatten();
     for (std::size_t k = 0; k < keys.size(); ++k) {
       ASSERT_EQ(statistics.at(keys[k]), trace["stats"][i][k].get<std::int64_t>()) << keys[k];

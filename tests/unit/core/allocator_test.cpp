@@ -96,10 +96,12 @@ TEST(CachingAllocator, TakesTheSmallestBlockThatFitsAndTheLowestAddressAmongEqua
 }
 
 TEST(CachingAllocator, NeverServesAStreamWithABlockOfAnother) {
-  Fixture memory;
-  memory.allocator.free(memory.take(16 * kMiB, 1));
-  memory.take(16 * kMiB, 2);
-  EXPECT_EQ(memory.statistic("segment.all.current"), 2);
+  for (const std::uint16_t other : {std::uint16_t{1}, std::uint16_t{3}}) {
+    Fixture memory;
+    memory.allocator.free(memory.take(16 * kMiB, other));
+    memory.take(16 * kMiB, 2);
+    EXPECT_EQ(memory.statistic("segment.all.current"), 2) << "with a free block of stream " << other;
+  }
 }
 
 TEST(CachingAllocator, SplitsALargeBlockOnlyWhenMoreThanAMebibyteIsLeft) {

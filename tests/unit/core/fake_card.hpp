@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct FakeCard final : Backend {
       : log(std::move(the_log)), index_(index), capacity(the_capacity) {}
   ~FakeCard() override {
     for (const auto& [memory, bytes] : segments) std::free(memory);
+    for (void* memory : pinned) std::free(memory);
   }
 
   Device device() const override { return {DeviceType::sim, index_}; }
@@ -66,14 +68,18 @@ struct FakeCard final : Backend {
   void note_alloc(void*, std::size_t requested, std::size_t block_bytes, std::string_view name) override {
     log->allocs.push_back({requested, block_bytes, std::string(name)});
   }
-  void note_free(void*) override { ++log->frees; }
+  void note_free(void*) override {
+    ++log->frees;
+    if (dead) throw Error("card-gone", "the card does not answer", "it is a card for tests", "ask another");
+  }
   void* pinned_malloc(std::size_t bytes) override {
     if (bytes > capacity) return nullptr;
     ++log->pinned;
-    return std::malloc(bytes);
+    return *pinned.insert(std::malloc(bytes)).first;
   }
   void pinned_free(void* memory) override {
     --log->pinned;
+    pinned.erase(memory);
     std::free(memory);
   }
 
@@ -111,9 +117,11 @@ struct FakeCard final : Backend {
   const int index_;
   std::size_t capacity, used = 0;
   std::map<void*, std::size_t> segments;
+  std::set<void*> pinned;
   EventId last_event = 0;
   int waits = 0;
   bool in_kernel = false;
+  bool dead = false;  // throws when memory is given back
 };
 
 class AttachedCard {

@@ -11,6 +11,14 @@
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
 
+// Under a sanitizer: a request that is too large fails, as it does without one, instead of ending the program.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 namespace labrig {
 namespace {
 
@@ -204,6 +212,15 @@ TEST(Tensor, OutlivesItsCardWithoutHarm) {
   EXPECT_EQ(error_of([&] { add(x, x); }).code(), "device-gone");
   x = Tensor();
   EXPECT_EQ(log->frees, 0u);
+}
+
+TEST(Tensor, IsFreedQuietlyWhenItsCardNoLongerAnswers) {
+  AttachedCard card;
+  {
+    const Tensor x = zeros({4}, Device("sim"));
+    card.card().dead = true;
+  }
+  EXPECT_EQ(card->frees, 1u);
 }
 
 TEST(Memory, FollowsTheTensorsOfADevice) {

@@ -15,7 +15,8 @@ TEST(Handout, TakesItsTitleFromTheFirstHeading) {
 TEST(Handout, HasAnAnchorAtEveryHeading) {
   const std::string page =
       to_page("# Lab\n\n## When it goes wrong\n\n## Task 2: Fetch once\n\n## Notes {#end}\n\n## Lab\n");
-  for (const char* id : {"id=\"lab\"", "id=\"when-it-goes-wrong\"", "id=\"task-2\"", "id=\"end\"", "id=\"lab-1\""})
+  for (const char* id : {"id=\"lab\"", "id=\"when-it-goes-wrong\"", "id=\"task-2\"", "id=\"task-2-fetch-once\"",
+                         "id=\"end\"", "id=\"lab-1\""})
     EXPECT_TRUE(has(page, id)) << id << "\n" << page;
   EXPECT_FALSE(has(page, "{#"));
 }

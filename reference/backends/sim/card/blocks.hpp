@@ -1,4 +1,4 @@
-// The announced blocks of all cards (S8): which bytes belong to which tensor right now. Every access of every command
+// The announced blocks of all cards: which bytes belong to which tensor right now. Every access of every command
 // must lie inside one live block; one that does not is answered with the block it missed.
 #pragma once
 
@@ -29,6 +29,7 @@ class BlockTable {
   // False when it overlaps a live block.
   bool announce(std::uint64_t start, std::uint64_t requested_bytes, std::uint64_t block_bytes, std::uint32_t name);
   std::optional<Block> free(std::uint64_t start);
+  std::size_t live_count() const { return live_.size(); }
   // The live blocks that start in [start, start + bytes) are no more, as their segment is not.
   std::uint64_t free_all_in(std::uint64_t start, std::uint64_t bytes);
 

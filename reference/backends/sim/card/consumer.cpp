@@ -1,4 +1,4 @@
-// Consumer: ring bounds, private copies, sleeping and waking (S2, S4).
+// Consumer: ring bounds, private copies, sleeping and waking.
 #include "card/consumer.hpp"
 
 #include <algorithm>

@@ -24,6 +24,7 @@ class RangeTable {
   // The range that holds all of [address, address + bytes).
   std::optional<Range> holding(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t taken_bytes() const { return taken_bytes_; }
+  std::size_t count() const { return ranges_.size(); }
 
  private:
   std::uint64_t start_, bytes_;

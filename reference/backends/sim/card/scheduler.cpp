@@ -78,7 +78,7 @@ MarkRef Scheduler::append(Stream& stream, Operation operation) {
   return mark;
 }
 
-// S11: work in the default stream comes after all earlier work of blocking streams, and theirs after its.
+// Work in the default stream comes after all earlier work of blocking streams, and theirs after its.
 void Scheduler::obey_default_stream(Stream& stream, Operation& operation) {
   if (!stream.blocking) return;
   for (const auto& other : cards_[stream.device].streams) {

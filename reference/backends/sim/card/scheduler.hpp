@@ -1,4 +1,4 @@
-// Virtual time (S5): the host clock, the streams, and three engines a card. A discrete-event simulation that looks at
+// Virtual time: the host clock, the streams, and three engines a card. A discrete-event simulation that looks at
 // nothing but prices and order, so that its outcome does not depend on when it is run:
 //
 //   host     ──launch──launch────────sync……………………┐        charge(): the host's own time
@@ -62,7 +62,7 @@ class Scheduler {
   std::int64_t host_ps() const { return host_ps_; }
   void charge(std::int64_t ps) { host_ps_ = later(host_ps_, ps); }
 
-  // A stream that is blocking takes part in the order of the default stream (S11).
+  // A stream that is blocking takes part in the order of the default stream.
   void create_stream(std::uint16_t device, std::uint16_t stream, bool blocking);
 
   // An operation that keeps an engine busy for `duration_ps`. The mark is its finish.

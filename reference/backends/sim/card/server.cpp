@@ -69,6 +69,7 @@ std::optional<Answer> Server::process(const Record& record, std::uint64_t granul
     return std::nullopt;
   }
   current_ = command;
+  if (command.opcode != Opcode::clock && command.opcode != Opcode::name) last_ = command;
   answer_ = {};
   carry_out(record);
   if (stopped_ || !is_two_way(command.opcode)) return std::nullopt;
@@ -242,22 +243,31 @@ void Server::count_sync(CommandCause cause) {
   }
 }
 
+bool Server::spend_steps(std::uint64_t steps) {
+  if (!memory_.has_data()) return true;
+  const std::uint64_t limit = options_.limits.case_steps;
+  case_steps_ = steps > limit - std::min(limit, case_steps_) ? limit + 1 : case_steps_ + steps;
+  if (case_steps_ <= limit) return true;
+  refuse({"over-limit", "the card was given more than " + std::to_string(limit) + " steps of work",
+          "a case may take that many, the same on every machine", "look for work that is done more than once"});
+  return false;
+}
+
 std::string Server::copy_name(const Command& command) const {
   const std::string& name = names_.text(command.header.name);
   return name.empty() ? "copy" : "copy '" + name + "'";
 }
 
 std::string Server::doing() const {
-  if (commands_ == 0) return "";
-  std::string text(name_of(current_.opcode));
-  if (current_.opcode == Opcode::launch) {
-    const auto kernel = kernel_from_index(current_kernel_);
+  if (last_.opcode == Opcode::nop) return "";
+  std::string text(name_of(last_.opcode));
+  if (last_.opcode == Opcode::launch) {
+    const auto kernel = kernel_from_index(last_kernel_);
     text = "kernel '" + std::string(kernel ? name_of(*kernel) : "?") + "'";
   }
-  const std::string& name = names_.text(current_.header.name);
+  const std::string& name = names_.text(last_.header.name);
   if (!name.empty()) text += " '" + name + "'";
-  return text + " on sim:" + std::to_string(current_.header.device) + ", stream " +
-         std::to_string(current_.header.stream);
+  return text + " on sim:" + std::to_string(last_.header.device) + ", stream " + std::to_string(last_.header.stream);
 }
 
 std::string Server::crash_text() const {

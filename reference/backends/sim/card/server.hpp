@@ -55,6 +55,7 @@ class Server {
   Report report() const;
 
  private:
+  static constexpr std::uint64_t kBytesPerStep = 16;  // of a plain copy
   struct Card {
     Prices prices;
     RangeTable segments;
@@ -81,6 +82,9 @@ class Server {
   std::string doing() const;  // what the current command is, for people
   std::string crash_text() const;
   void count_sync(CommandCause cause);
+  // Real work, counted where the card has data: the same number on every machine. Refuses what is over the limit.
+  bool spend_steps(std::uint64_t steps);
+  bool spend_bytes(std::uint64_t bytes) { return spend_steps(bytes / kBytesPerStep); }
   bool stream_ok(const Command& command);
   Event* event_ok(std::uint64_t event);
   // The block that holds the bytes, on the command's card. Refuses otherwise; `who` starts the sentence.
@@ -112,7 +116,6 @@ class Server {
   // --- server_launch.cpp
   void launch(const Command& command, const Record& record);
   bool operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands]);
-  bool within_budget(const KernelCost& cost);
 
   // --- server_order.cpp
   void stream_create(const Command& command);
@@ -143,7 +146,8 @@ class Server {
   std::atomic<bool> stopped_{false}, finished_{false};
   std::optional<Violation> violation_;
   Command current_;
-  std::uint16_t current_kernel_ = 0;
+  Command last_;  // the last one that says something about the client
+  std::uint16_t last_kernel_ = 0;
   Answer answer_;
   mutable std::mutex mutex_;
 };

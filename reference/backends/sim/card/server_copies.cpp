@@ -34,6 +34,7 @@ void Server::copy_pinned(const Command& command, bool up) {
   const std::uint64_t in_arena = up ? source : destination;
   if (!pinned_ok(who + (up ? " reads" : " writes"), in_arena, bytes)) return;
   if (!block_ok(command, on_card, bytes, [&] { return who + (up ? " writes" : " reads"); })) return;
+  if (!spend_bytes(bytes)) return;
 
   const Card& card = card_of(command);
   scheduler_.charge(card.prices.profile().copy_host_ps);
@@ -59,6 +60,7 @@ void Server::copy_within(const Command& command) {
   const std::string who = copy_name(command);
   if (!block_ok(command, source, bytes, [&] { return who + " reads"; })) return;
   if (!block_ok(command, destination, bytes, [&] { return who + " writes"; })) return;
+  if (!spend_bytes(bytes)) return;
   const Card& card = card_of(command);
   scheduler_.charge(card.prices.profile().copy_host_ps);
   scheduler_.submit(command.header.device, command.header.stream, Engine::compute, card.prices.copy_within_ps(bytes),

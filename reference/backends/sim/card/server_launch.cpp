@@ -46,28 +46,11 @@ bool Server::operands_ok(const Command& command, const KernelCall& call, const s
   return true;
 }
 
-// Counted only where the work is really done.
-bool Server::within_budget(const KernelCost& cost) {
-  if (!memory_.has_data()) return true;
-  const Limits& limits = options_.limits;
-  if (cost.steps > limits.kernel_steps) {
-    refuse({"over-limit", "one kernel would take " + std::to_string(cost.steps) + " steps",
-            "a kernel may take " + std::to_string(limits.kernel_steps) + ", the same on every machine",
-            "work on smaller tensors"});
-    return false;
-  }
-  case_steps_ += cost.steps;
-  if (case_steps_ <= limits.case_steps) return true;
-  refuse({"over-limit", "the kernels of this case take more than " + std::to_string(limits.case_steps) + " steps",
-          "a case may take that many, the same on every machine", "look for work that is done more than once"});
-  return false;
-}
-
 void Server::launch(const Command& command, const Record& record) {
   KernelCall call;
   std::uint32_t names[kMaxOperands] = {};
   const auto unreadable = read_launch(record, call, names);
-  current_kernel_ = static_cast<std::uint16_t>(call.kernel);
+  last_kernel_ = static_cast<std::uint16_t>(call.kernel);
   if (!stream_ok(command)) return;
   const auto violation = unreadable ? unreadable : schema_violation(call);
   if (violation) {
@@ -83,7 +66,13 @@ void Server::launch(const Command& command, const Record& record) {
   }
   if (!operands_ok(command, call, names)) return;
   const KernelCost cost = cost_of(call);
-  if (!within_budget(cost)) return;
+  if (memory_.has_data() && cost.steps > options_.limits.kernel_steps) {
+    refuse({"over-limit", "one kernel would take " + std::to_string(cost.steps) + " steps",
+            "a kernel may take " + std::to_string(options_.limits.kernel_steps) + ", the same on every machine",
+            "work on smaller tensors"});
+    return;
+  }
+  if (!spend_steps(cost.steps)) return;
 
   const Prices& prices = card_of(command).prices;
   scheduler_.charge(prices.profile().launch_host_ps);

@@ -5,6 +5,15 @@ namespace labrig::sim {
 namespace {
 
 constexpr std::uint64_t kDriverAlignment = 512;
+// Far more than any real program has; they bound the card's own tables.
+constexpr std::size_t kMaxRanges = 4'096;
+constexpr std::size_t kMaxBlocks = std::size_t{1} << 20;
+
+Violation too_many(const std::string& what, std::size_t limit) {
+  return {"over-limit", "there are more than " + std::to_string(limit) + " " + what + " at once",
+          "the card keeps a table of them, of a limited size",
+          "free what is not used any more, or allocate larger pieces"};
+}
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 std::int64_t less(std::uint64_t bytes) { return -static_cast<std::int64_t>(bytes); }
@@ -27,6 +36,8 @@ void Server::alloc_note(const Command& command) {
   if (requested == 0 || requested > bytes) return wrong("it asks for no bytes, or for more than its block has");
   if (!card_of(command).segments.holding(address, bytes))
     return wrong("its block does not lie in one segment of the card");
+  if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
+  if (!spend_bytes(bytes)) return;
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
   account_.hold_allocated(more(bytes), scheduler_.host_ps());
   // Whatever lay there before can never be read.
@@ -57,6 +68,7 @@ void Server::driver_malloc(const Command& command) {
             "a case has a limited amount of real memory behind the card", "use smaller tensors, or free them earlier"});
     return;
   }
+  if (card.segments.count() >= kMaxRanges) return refuse(too_many("pieces of driver memory", kMaxRanges));
   const auto address = card.segments.take(bytes, kDriverAlignment);
   if (!address) return;
   real_bytes_ += bytes;
@@ -92,6 +104,7 @@ void Server::pinned_malloc(const Command& command) {
   const std::int64_t start = scheduler_.host_ps();
   scheduler_.charge(card_of(command).prices.pin_ps(bytes));
   account_.add_host_span("pin", start, scheduler_.host_ps(), command.header.device, 0, bytes);
+  if (arena_.count() >= kMaxRanges) return refuse(too_many("pieces of pinned memory", kMaxRanges));
   const auto address = arena_.take(bytes, kDriverAlignment);
   if (!address) return;
   account_.hold_pinned(more(bytes), scheduler_.host_ps());

@@ -1,4 +1,4 @@
-// Client: the producer of the ring (S2, S4) and the chunks of pageable copies.
+// Client: the producer of the ring and the chunks of pageable copies.
 #include "driver/client.hpp"
 
 #include <algorithm>

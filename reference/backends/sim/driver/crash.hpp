@@ -1,4 +1,4 @@
-// What happens when the program touches memory that it does not have (S9): a device pointer dereferenced on the host is
+// What happens when the program touches memory that it does not have: a device pointer dereferenced on the host is
 // named, with the tensor it points into, and then the process ends as it would have. The table is fixed memory that the
 // handler of SIGSEGV and SIGBUS can read at any moment.
 #pragma once

@@ -86,7 +86,7 @@ class Service {
     return true;
   }
 
-  // A worker whose card has stopped (S3) could only wait for it.
+  // A worker whose card has stopped could only wait for it.
   void stop_worker() {
     if (worker_.get() >= 0) syscall(SYS_pidfd_send_signal, worker_.get(), SIGKILL, nullptr, 0);
   }

@@ -1,4 +1,4 @@
-// The message for a device pointer that was dereferenced on the host (S9), built in fixed memory: the fault handler of
+// The message for a device pointer that was dereferenced on the host, built in fixed memory: the fault handler of
 // the worker prints it where nothing may allocate, and the card words its report with the same code from its own
 // tables.
 #pragma once

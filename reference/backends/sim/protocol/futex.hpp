@@ -1,4 +1,4 @@
-// Sleeping and waking across processes, and how long to spin before that. None of this may change a result (S4).
+// Sleeping and waking across processes, and how long to spin before that. None of this may change a result.
 #pragma once
 
 #include <atomic>

@@ -27,7 +27,7 @@ inline constexpr std::size_t kStagingBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kStagingPieceBytes = std::size_t{64} << 10;
 inline constexpr std::uint64_t kStagingPieces = kStagingBytes / kStagingPieceBytes;
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // of a copy larger than kInlineBytes
-inline constexpr std::size_t kInlineBytes = kStagingPieceBytes;   // the largest copy that does not wait (S11)
+inline constexpr std::size_t kInlineBytes = kStagingPieceBytes;   // the largest copy that does not wait
 inline constexpr std::int64_t kChunksInFlight = 4;                // in virtual time
 
 // Where a chunk of `bytes` starts when the pieces up to `position` are taken.
@@ -62,7 +62,7 @@ struct DevicePage {
   std::atomic<std::uint32_t> progress;       // futex: counts up when a sleeping worker should look again
   std::byte gap0[36];
   Reply reply;
-  std::uint64_t frontier[256];  // host frontier, one number a stream (S6.9)
+  std::uint64_t frontier[256];  // host frontier, one number a stream
   std::byte gap1[kPageBytes - 64 - sizeof(Reply) - 256 * 8];
 };
 static_assert(sizeof(DevicePage) == kPageBytes);

@@ -1,0 +1,69 @@
+// What a pair of allocation and release costs: the caching allocator (its blocks are found in the cache after the first
+// round) beside the host's malloc, and a whole tensor on the host beside both.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "labrig/tensor.hpp"
+#include "memory/caching_allocator.hpp"
+
+namespace labrig {
+namespace {
+
+// A driver that is never asked twice for the same memory.
+class HeapDriver : public DriverMemory {
+ public:
+  void* malloc(std::size_t bytes) override { return std::aligned_alloc(512, bytes); }
+  void free(void* memory) override { std::free(memory); }
+  MemoryInfo memory_info() override { return {}; }
+  void synchronize() override {}
+};
+
+void BM_CachingAllocator(benchmark::State& state) {
+  HeapDriver driver;
+  CachingAllocator allocator(driver, "sim:0", 0);
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    Block* block = allocator.allocate(bytes, 0);
+    benchmark::DoNotOptimize(block->address);
+    allocator.free(block);
+  }
+  allocator.empty_cache();
+}
+
+void BM_Malloc(benchmark::State& state) {
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    void* memory = std::malloc(bytes);
+    benchmark::DoNotOptimize(memory);
+    std::free(memory);
+  }
+}
+
+void BM_HostTensor(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(empty({state.range(0)}, kU8).data_ptr());
+}
+
+// Sizes of a training step: many live at once, released in another order.
+void BM_CachingAllocatorWorkingSet(benchmark::State& state) {
+  HeapDriver driver;
+  CachingAllocator allocator(driver, "sim:0", 0);
+  std::vector<Block*> blocks(64);
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = allocator.allocate(512 * (1 + i * i % 97), 0);
+    for (std::size_t i = 0; i < blocks.size(); ++i) allocator.free(blocks[i * 37 % blocks.size()]);
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(blocks.size()));
+  allocator.empty_cache();
+}
+
+BENCHMARK(BM_CachingAllocator)->Arg(512)->Arg(1 << 16)->Arg(4 << 20);
+BENCHMARK(BM_Malloc)->Arg(512)->Arg(1 << 16)->Arg(4 << 20);
+BENCHMARK(BM_HostTensor)->Arg(512)->Arg(1 << 16);
+BENCHMARK(BM_CachingAllocatorWorkingSet);
+
+}  // namespace
+}  // namespace labrig
+
+BENCHMARK_MAIN();

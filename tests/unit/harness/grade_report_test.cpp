@@ -1,0 +1,161 @@
+// The report: score, verdict, next step, words.
+#include <gtest/gtest.h>
+
+#include "grade/grade.hpp"
+#include "grade_cases.hpp"
+
+namespace labrig::grade {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using test::end_case;
+using test::perfect_cases;
+using test::set_metric;
+using test::toy_lab;
+
+const Submission kSubmission = {"mine", std::string(64, 'a'), "folder"};
+
+const Json& check(const Json& report, const std::string& id) {
+  for (const Json& item : report.at("checks"))
+    if (item.at("id") == id) return item;
+  throw std::logic_error("no check " + id);
+}
+
+class Report : public testing::Test {
+ protected:
+  Json report() const { return grade(lab_, cases_, kSubmission); }
+  spec::LabSpec lab_ = toy_lab();
+  std::vector<CaseOutcome> cases_ = perfect_cases(lab_);
+};
+
+TEST_F(Report, OfThePerfectSubmissionHasNothingLeftToDo) {
+  const Json r = report();
+  EXPECT_EQ(r.at("schema"), "labrig.report/1");
+  EXPECT_EQ(r.at("score"), 100);
+  EXPECT_EQ(r.at("max_score"), 100);
+  EXPECT_EQ(r.at("passed"), true);
+  EXPECT_TRUE(r.at("next_step").is_null());
+  EXPECT_EQ(r.at("verdict"), "Passed with 100 of 100 points: every check passed.");
+  EXPECT_EQ(check(r, "time").at("title"), "Fast");
+  EXPECT_TRUE(check(r, "time").at("reason").is_null());
+  EXPECT_TRUE(check(r, "time").at("explain").is_null());
+  EXPECT_EQ(check(r, "time").at("metrics").at("ratio"), 1);
+}
+
+TEST_F(Report, IsTheSameEachTime) { EXPECT_EQ(report().dump(), report().dump()); }
+
+TEST_F(Report, FillsThePlaceholdersFromTheWorstCase) {
+  set_metric(cases_[1], "h2d_bytes", 4096);
+  const Json r = report();
+  const Json& bytes = check(r, "bytes-up");
+  EXPECT_EQ(bytes.at("title"), "Many bytes");
+  EXPECT_EQ(bytes.at("status"), "partial");
+  EXPECT_EQ(bytes.at("points"), 20);
+  EXPECT_EQ(bytes.at("reason").at("code"), "too-many-bytes");
+  const std::string text = bytes.at("reason").at("text");
+  EXPECT_NE(text.find("KiB went up in small@h200; the reference needs 1000 B"), std::string::npos) << text;
+  EXPECT_EQ(bytes.at("metrics").at("unit"), "bytes");
+  EXPECT_EQ(bytes.at("explain").at("where"), "small@h200");
+  EXPECT_EQ(bytes.at("cases").at(1).at("share"), 0);
+}
+
+TEST_F(Report, NamesTheEarliestTasksDearestCheckAsTheNextStep) {
+  for (std::size_t i = 0; i < 3; ++i) set_metric(cases_[i], "time_ps", 9000);
+  EXPECT_EQ(report().at("next_step"), Json({{"check", "time"}, {"text", "g"}, {"command", "labrig check . --task 2"}}));
+  set_metric(cases_[0], "h2d_bytes", 9000);  // 10 points, but of task 1
+  EXPECT_EQ(report().at("next_step").at("check"), "bytes-up");
+}
+
+TEST_F(Report, PutsWhatOthersNeedBeforeThem) {
+  lab_.checks[0].points = 10, lab_.checks[1].points = 50;
+  for (std::size_t i = 0; i < 3; ++i) end_case(cases_[i], Status::wrong_values, "wrong-values", "3 of 5 are wrong");
+  const Json r = report();
+  EXPECT_EQ(r.at("next_step").at("check"), "values-right");
+  EXPECT_EQ(check(r, "bytes-up").at("explain").at("next"), "mend \"Wrong\" first");
+  EXPECT_EQ(r.at("score"), 20);
+  EXPECT_EQ(r.at("passed"), false);
+  EXPECT_EQ(r.at("verdict"),
+            "Below the pass mark of 60 with 20 of 100 points: 1 of 4 checks passed; mend first: Wrong.");
+}
+
+TEST_F(Report, SaysWhereACallEnded) {
+  end_case(cases_[0], Status::stopped_early, "stopped-early", "ended itself with exit code 0 while loading");
+  cases_[0].phase = Phase::load;
+  const Json r = report();
+  EXPECT_EQ(check(r, "values-right").at("reason").at("code"), "stopped-early");
+  EXPECT_EQ(check(r, "values-right").at("explain").at("where"), "small@desktop, while the submission was loaded");
+  EXPECT_EQ(r.at("cases").at(0).at("phase"), "load");
+  EXPECT_EQ(r.at("next_step").at("text").get<std::string>().substr(0, 43),
+            "ended itself with exit code 0 while loading");
+}
+
+TEST_F(Report, OfAFaultHasNoScore) {
+  end_case(cases_[0], Status::fault, "card-died", "the card died");
+  const Json r = report();
+  EXPECT_TRUE(r.at("score").is_null());
+  EXPECT_EQ(r.at("passed"), false);
+  EXPECT_TRUE(r.at("next_step").is_null());
+  EXPECT_EQ(r.at("verdict"),
+            "Not graded: labrig or the lab failed in 3 of 4 checks; this is not the submission's doing.");
+}
+
+TEST_F(Report, LeavesSkippedChecksOutOfTheMaximum) {
+  cases_.pop_back();
+  const Json r = report();
+  EXPECT_EQ(r.at("max_score"), 80);
+  EXPECT_EQ(r.at("score"), 80);
+  EXPECT_EQ(r.at("passed"), true);
+  EXPECT_EQ(check(r, "worth-it").at("status"), "skipped");
+}
+
+TEST_F(Report, MeasuresThePassMarkAgainstWhatCouldBeReached) {
+  cases_.pop_back();  // 80 can be reached, 48 pass
+  for (std::size_t i = 0; i < 3; ++i) set_metric(cases_[i], "h2d_bytes", 9000);
+  EXPECT_EQ(report().at("score"), 50);
+  EXPECT_EQ(report().at("passed"), true);
+  lab_.pass_mark = 63;
+  EXPECT_EQ(report().at("passed"), false);
+}
+
+TEST_F(Report, WritesAnInfiniteRatioAsNull) {
+  cases_[0].reference->metrics = {{"h2d_bytes", 1000}, {"device_flops", 100}, {"time_ps", 0}};
+  EXPECT_TRUE(check(report(), "time").at("metrics").at("ratio").is_null());
+}
+
+TEST_F(Report, ShowsCasesWithTheirSeedsAndReferences) {
+  const Json r = report();
+  const Json& small = r.at("cases").at(0);
+  EXPECT_EQ(small.at("device"), "sim:0");
+  EXPECT_EQ(small.at("profile"), "desktop");
+  EXPECT_EQ(small.at("seed").get<std::string>().substr(0, 2), "0x");
+  EXPECT_EQ(small.at("reference").at("h2d_bytes"), 1000);
+  EXPECT_EQ(small.at("parameters").at("rows"), 1000);
+  EXPECT_TRUE(r.at("cases").at(3).at("profile").is_null());
+}
+
+TEST_F(Report, OfARefusedSubmissionSaysWhyInEveryCheck) {
+  const Error refusal("plugin-lab", "this plugin is for another lab", "its manifest says so", "give the right one");
+  const Json r = grade_refused(lab_, kSubmission, refusal);
+  EXPECT_EQ(r.at("score"), 0);
+  EXPECT_EQ(r.at("verdict"), "Refused before any of its code ran: this plugin is for another lab.");
+  EXPECT_EQ(r.at("next_step").at("text"), "give the right one");
+  for (const Json& item : r.at("checks")) EXPECT_EQ(item.at("reason").at("code"), "plugin-lab");
+  EXPECT_TRUE(r.at("cases").empty());
+}
+
+TEST(Outcome, SurvivesTheWayThroughJson) {
+  const spec::LabSpec lab = toy_lab();
+  CaseOutcome outcome = perfect_cases(lab)[2];
+  end_case(outcome, Status::out_of_memory, "out-of-memory", "no room");
+  outcome.output = "printed";
+  outcome.figures["regret"] = 0.25;
+  outcome.findings["plan"] = {0.5, "late", "too late"};
+  outcome.trace = {{"timeline", Json::array()}};
+  const CaseOutcome back = outcome_from(Json::parse(to_json(outcome).dump()));
+  EXPECT_EQ(to_json(back).dump(), to_json(outcome).dump());
+  EXPECT_EQ(back.plan.seed, outcome.plan.seed);
+  EXPECT_EQ(back.status, Status::out_of_memory);
+}
+
+}  // namespace
+}  // namespace labrig::grade

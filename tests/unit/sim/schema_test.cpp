@@ -1,0 +1,101 @@
+// The schema of the kernels: what is let through, what is not, and what it costs.
+#include <gtest/gtest.h>
+
+#include "ops/kernel.hpp"
+#include "test_card.hpp"
+
+namespace labrig::sim {
+namespace {
+
+Operand out(const Dims& sizes, Dtype dtype = kF32) { return operand_at(0, dtype, sizes, Access::write); }
+Operand in(const Dims& sizes, Dtype dtype = kF32) { return operand_at(0, dtype, sizes, Access::read); }
+
+bool fits(Kernel kernel, std::initializer_list<Operand> operands, std::uint64_t scalar = 0) {
+  KernelCall call = call_of(kernel, operands);
+  call.scalars[0] = scalar;
+  return !schema_violation(call);
+}
+
+TEST(Schema, EveryKernelHasANameAndAnIndex) {
+  for (std::uint16_t i = 0; i < kKernelCount; ++i) EXPECT_FALSE(name_of(*kernel_from_index(i)).empty());
+  EXPECT_EQ(kernel_from_index(kKernelCount), std::nullopt);
+  EXPECT_EQ(name_of(Kernel::arange), "arange");
+}
+
+TEST(Schema, ElementwiseInputsBroadcastToTheOutput) {
+  EXPECT_TRUE(fits(Kernel::add, {out({2, 3}), in({3}), in({2, 1})}));
+  EXPECT_TRUE(fits(Kernel::add, {out({2, 3}), in({}), in({2, 3})}));
+  EXPECT_FALSE(fits(Kernel::add, {out({2, 3}), in({2}), in({2, 3})}));
+  EXPECT_FALSE(fits(Kernel::add, {out({3}), in({2, 3}), in({3})}));
+  EXPECT_FALSE(fits(Kernel::add, {out({3}), in({3})}));
+}
+
+TEST(Schema, TypesMayRiseButNotFall) {
+  EXPECT_TRUE(fits(Kernel::mul, {out({2}, kF16), in({2}, kI64), in({2}, kBool)}));
+  EXPECT_TRUE(fits(Kernel::add, {out({2}, kF32), in({2}, kF64), in({2})}));
+  EXPECT_FALSE(fits(Kernel::add, {out({2}, kI64), in({2}, kF32), in({2}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::add, {out({2}, kBool), in({2}, kI64), in({2}, kBool)}));
+  EXPECT_FALSE(fits(Kernel::div, {out({2}, kI64), in({2}, kI64), in({2}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::sub, {out({2}, kBool), in({2}, kBool), in({2}, kBool)}));
+  EXPECT_TRUE(fits(Kernel::copy, {out({2}, kBool), in({2}, kF64)}));
+  EXPECT_TRUE(fits(Kernel::masked_fill, {out({2, 2}), in({2, 2}), in({2}, kBool)}));
+  EXPECT_FALSE(fits(Kernel::masked_fill, {out({2, 2}), in({2, 2}), in({2}, kU8)}));
+}
+
+TEST(Schema, MatmulNeedsFittingMatricesOfOneFloatType) {
+  EXPECT_TRUE(fits(Kernel::matmul, {out({2, 4}), in({2, 3}), in({3, 4})}));
+  EXPECT_FALSE(fits(Kernel::matmul, {out({2, 4}), in({2, 3}), in({4, 4})}));
+  EXPECT_FALSE(fits(Kernel::matmul, {out({2}), in({2, 3}), in({3})}));
+  EXPECT_FALSE(fits(Kernel::matmul, {out({2, 4}, kI64), in({2, 3}, kI64), in({3, 4}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::matmul, {out({2, 4}, kF32), in({2, 3}, kF16), in({3, 4}, kF16)}));
+}
+
+TEST(Schema, AReductionLeavesItsDimensionWithSizeOne) {
+  EXPECT_TRUE(fits(Kernel::sum, {out({1, 3}), in({2, 3})}, 0));
+  EXPECT_FALSE(fits(Kernel::sum, {out({2, 1}), in({2, 3})}, 0));
+  EXPECT_FALSE(fits(Kernel::sum, {out({1, 3}), in({2, 3})}, 2));
+  EXPECT_FALSE(fits(Kernel::sum, {out({1, 3}), in({2, 3})}, ~std::uint64_t{0}));
+  EXPECT_TRUE(fits(Kernel::sum, {out({1}, kI64), in({2}, kBool)}));
+  EXPECT_FALSE(fits(Kernel::mean, {out({1}, kI64), in({2}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::max, {out({1}), in({0})}));
+  EXPECT_FALSE(fits(Kernel::max, {out({1}, kF64), in({2}, kF32)}));
+}
+
+TEST(Schema, AnOutputWhoseElementsShareMemoryIsRefused) {
+  Operand expanded = out({4, 4});
+  expanded.strides = Dims{0, 1};
+  EXPECT_FALSE(fits(Kernel::fill, {expanded}));
+  expanded.strides = Dims{1, 4};
+  EXPECT_TRUE(fits(Kernel::fill, {expanded}));
+  expanded.strides = Dims{2, 1};
+  EXPECT_FALSE(fits(Kernel::fill, {expanded}));
+  Operand input = in({4, 4});
+  input.strides = Dims{0, 1};
+  EXPECT_TRUE(fits(Kernel::relu, {out({4, 4}), input}));
+}
+
+TEST(Cost, CountsFlopsAndDistinctBytes) {
+  Operand row = in({64, 32});
+  row.strides = Dims{0, 1};
+  const KernelCost add = cost_of(call_of(Kernel::add, {out({64, 32}), in({64, 32}), row}));
+  EXPECT_EQ(add.flops, 64u * 32);
+  EXPECT_EQ(add.bytes, (2u * 64 * 32 + 32) * 4);
+  EXPECT_EQ(add.steps, 64u * 32);
+  const KernelCost product = cost_of(call_of(Kernel::matmul, {out({2, 4}), in({2, 3}), in({3, 4})}));
+  EXPECT_EQ(product.flops, 2u * 2 * 3 * 4);
+  EXPECT_TRUE(product.matrix);
+  const KernelCost sum = cost_of(call_of(Kernel::sum, {out({1}, kI64), in({100}, kU8)}));
+  EXPECT_EQ(sum.flops, 100u);
+  EXPECT_EQ(sum.bytes, 108u);
+  EXPECT_EQ(sum.rate, kU8);
+  EXPECT_EQ(cost_of(call_of(Kernel::copy, {out({10}), in({10})})).flops, 0u);
+}
+
+TEST(Cost, Saturates) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 34;
+  const KernelCost cost = cost_of(call_of(Kernel::matmul, {out({1, kLarge}), in({1, kLarge}), in({kLarge, kLarge})}));
+  EXPECT_EQ(cost.flops, ~std::uint64_t{0});
+}
+
+}  // namespace
+}  // namespace labrig::sim
