@@ -23,6 +23,7 @@ struct Batch {
 // The network, on the host. All f32.
 struct Model {
   labrig::Tensor expand;    // [width, hidden]
+  labrig::Tensor shift;     // [hidden]
   labrig::Tensor contract;  // [hidden, width]
   labrig::Tensor step;      // [width, width], applied `depth` times
   labrig::Tensor head;      // [width, classes]
@@ -57,7 +58,7 @@ class Submission : public labrig::SubmissionBase<Submission> {
 
   // The scores of all batches, one below the other: a CPU tensor [batches * rows, classes], f32. For each batch:
   //   x = features with `fill` where the mask is true
-  //   x = relu(x expand) contract
+  //   x = relu(x expand + shift) contract
   //   x = relu(x step), `depth` times
   //   scores = x head + bias, the bias of a row added to each of its scores
   virtual labrig::Tensor score(std::span<const Batch> batches, const Model& model, labrig::Device device) = 0;

@@ -94,10 +94,10 @@ inline std::vector<Workload> draw_workloads(std::uint64_t seed) {
 // fixed.
 inline Machine measure(labrig::lab::CostCard& card) {
   const labrig::Device device = card.device();
-  const std::int64_t many = std::int64_t{1} << 26;
+  const std::int64_t many = std::int64_t{1} << 22;
   const labrig::Tensor large = labrig::empty({many}), small = labrig::empty({1});
   const labrig::Tensor large_there = labrig::empty({many}, device), small_there = labrig::empty({1}, device);
-  const labrig::Tensor matrix = labrig::empty({4096, 4096}, device);
+  const labrig::Tensor matrix = labrig::empty({2048, 2048}, device);
   small_there.fill_(0);
 
   const double up = card.seconds([&] { small.to(device); }), down = card.seconds([&] { small_there.cpu(); });
@@ -112,7 +112,7 @@ inline Machine measure(labrig::lab::CostCard& card) {
   m.host_bytes_per_s = 1e12 / card.host_seconds(0, 1e12);
   m.seconds_per_launch = (hundred_kernels - one_kernel) / 99;
   m.seconds_per_copy = (up + down) / 2;
-  m.device_flops_per_s = 2 * std::pow(4096.0, 3) / card.seconds([&] { labrig::matmul(matrix, matrix); });
+  m.device_flops_per_s = 2 * std::pow(2048.0, 3) / card.seconds([&] { labrig::matmul(matrix, matrix); });
   m.device_bytes_per_s = bytes / card.seconds([&] { large_there.fill_(0); });
   m.upload_bytes_per_s = bytes / card.seconds([&] { large.to(device); });
   m.download_bytes_per_s = bytes / card.seconds([&] { large_there.cpu(); });

@@ -15,13 +15,13 @@ using transfer_cost::Work;
 class Solution : public transfer_cost::Submission {
  public:
   Tensor score(std::span<const Batch> batches, const Model& model, Device device) override {
-    const Tensor expand = model.expand.to(device), contract = model.contract.to(device);
+    const Tensor expand = model.expand.to(device), shift = model.shift.to(device), contract = model.contract.to(device);
     const Tensor step = model.step.to(device), head = model.head.to(device);
 
     std::vector<Tensor> scores;  // on the card: a few KiB a batch
     for (const Batch& batch : batches) {
       Tensor x = labrig::masked_fill(batch.features.to(device), batch.mask.to(device), model.fill);
-      x = matmul(relu(matmul(x, expand)), contract);
+      x = matmul(relu(matmul(x, expand) + shift), contract);
       for (int i = 0; i < model.depth; ++i) x = relu(matmul(x, step));
       scores.push_back(matmul(x, head) + batch.bias.to(device).unsqueeze(1));
     }

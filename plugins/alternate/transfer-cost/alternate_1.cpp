@@ -13,12 +13,13 @@ namespace {
 Tensor pack(const Batch& batch) { return labrig::cat({batch.features, batch.bias.unsqueeze(1)}, 1); }
 
 struct Network {
-  Tensor expand, contract, step, head;
+  Tensor expand, shift, contract, step, head;
   double fill;
   int depth;
 
   Network(const Model& m, Device d)
       : expand(m.expand.to(d)),
+        shift(m.shift.to(d)),
         contract(m.contract.to(d)),
         step(m.step.to(d)),
         head(m.head.to(d)),
@@ -28,7 +29,7 @@ struct Network {
   Tensor operator()(const Tensor& packed, const Tensor& mask) const {
     const std::int64_t width = packed.size(1) - 1;
     Tensor x = labrig::masked_fill(packed.narrow(1, 0, width), mask, fill);
-    x = labrig::relu(labrig::matmul(x, expand));
+    x = labrig::relu(labrig::matmul(x, expand) + shift);
     x = labrig::matmul(x, contract);
     for (int i = 0; i < depth; ++i) x = labrig::relu(labrig::matmul(x, step));
     return labrig::matmul(x, head) + packed.narrow(1, width, 1);

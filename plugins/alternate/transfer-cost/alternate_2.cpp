@@ -11,7 +11,8 @@ class Preallocated final : public tc::Submission {
   Tensor score(std::span<const tc::Batch> batches, const tc::Model& model, labrig::Device device) override {
     constexpr bool non_blocking = true;
     auto up = [&](const Tensor& host) { return host.to(device, non_blocking); };
-    const Tensor first = up(model.expand), second = up(model.contract), again = up(model.step), last = up(model.head);
+    const Tensor first = up(model.expand), offset = up(model.shift), second = up(model.contract),
+                 again = up(model.step), last = up(model.head);
     if (batches.empty()) return labrig::empty({0, last.size(1)});
 
     const std::int64_t rows = batches.front().features.size(0);
@@ -19,7 +20,7 @@ class Preallocated final : public tc::Submission {
     std::int64_t row = 0;
     for (const tc::Batch& batch : batches) {
       Tensor h = labrig::masked_fill(up(batch.features), up(batch.mask), model.fill);
-      h = labrig::matmul(labrig::relu(labrig::matmul(h, first)), second);
+      h = labrig::matmul(labrig::relu(labrig::matmul(h, first) + offset), second);
       for (int left = model.depth; left > 0; --left) h = labrig::relu(labrig::matmul(h, again));
       const Tensor mine = all.narrow(0, row, rows);
       mine.copy_(labrig::matmul(h, last));

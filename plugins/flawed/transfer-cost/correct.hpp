@@ -18,12 +18,13 @@ using transfer_cost::Work;
 
 // The model on a device.
 struct Network {
-  Tensor expand, contract, step, head;
+  Tensor expand, shift, contract, step, head;
   double fill;
   int depth;
 
   Network(const Model& m, Device d)
       : expand(m.expand.to(d)),
+        shift(m.shift.to(d)),
         contract(m.contract.to(d)),
         step(m.step.to(d)),
         head(m.head.to(d)),
@@ -33,7 +34,7 @@ struct Network {
   // Everything on one device.
   Tensor operator()(const Tensor& features, const Tensor& mask, const Tensor& bias) const {
     Tensor x = labrig::masked_fill(features, mask, fill);
-    x = labrig::matmul(labrig::relu(labrig::matmul(x, expand)), contract);
+    x = labrig::matmul(labrig::relu(labrig::matmul(x, expand) + shift), contract);
     for (int i = 0; i < depth; ++i) x = labrig::relu(labrig::matmul(x, step));
     return labrig::matmul(x, head) + bias.unsqueeze(1);
   }

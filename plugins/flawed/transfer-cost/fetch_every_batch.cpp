@@ -11,8 +11,8 @@ class FetchEveryBatch : public Correct {
     std::vector<Tensor> scores;
     for (const Batch& b : batches) {
       const Tensor mine = network(b.features.to(device), b.mask.to(device), b.bias.to(device));
-      const double best = labrig::max(mine).item();
-      if (best != best)
+      const double best = labrig::max(mine).item(), usual = labrig::mean(mine).item();
+      if (best != best || usual != usual)
         throw labrig::Error("nan", "a score is not a number", "the inputs hold a NaN", "look at the inputs");
       scores.push_back(mine.cpu());
     }

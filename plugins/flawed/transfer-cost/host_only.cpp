@@ -12,7 +12,9 @@ class HostOnly : public Correct {
       const auto mask = b.mask.data<bool>();
       for (std::size_t i = 0; i < x.size(); ++i)
         if (mask[i]) x[i] = static_cast<float>(model.fill);
-      x = product(relu(product(x, model.expand)), model.contract);
+      x = product(x, model.expand);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += model.shift.data<float>()[i % model.shift.size(0)];
+      x = product(relu(x), model.contract);
       for (int i = 0; i < model.depth; ++i) x = relu(product(x, model.step));
       x = product(x, model.head);
       const std::int64_t rows = b.features.size(0), classes = model.head.size(1);
