@@ -1,6 +1,16 @@
 #include "supervisor/judging.hpp"
 
+#include <mutex>
+
 namespace labrig::supervisor {
+
+namespace {
+
+// One judge at a time in this process, so that a lab's author need not think of threads: a judge may use the one
+// simulated machine of the process (labrig/cost_card.hpp), whose clock also counts the operators of other threads.
+std::mutex judging;
+
+}  // namespace
 
 lab::Scenario scenario_of(const spec::Case& plan) {
   lab::Scenario scenario;
@@ -12,10 +22,20 @@ lab::Scenario scenario_of(const spec::Case& plan) {
   return scenario;
 }
 
-Judge::Judge(const std::filesystem::path& lab_folder, const std::string& lab_id)
-    : plugin_(lab_folder / "judge.so", loader::Expectation{LABRIG_LAB_JUDGE_KIND, lab_id, {}}) {}
+Judge::Judge(const std::filesystem::path& lab_folder, const std::string& lab_id, std::mutex& one_at_a_time)
+    : one_at_a_time_(one_at_a_time) {
+  const std::lock_guard lock(one_at_a_time_);
+  plugin_.emplace(lab_folder / "judge.so", loader::Expectation{LABRIG_LAB_JUDGE_KIND, lab_id, {}});
+}
+
+Judge::~Judge() {
+  const std::lock_guard lock(one_at_a_time_);
+  plugin_.reset();
+}
 
 lab::Values Judge::inputs(const spec::Case& plan) {
+  const std::lock_guard alone(judging);
+  const std::lock_guard lock(one_at_a_time_);
   lab::Values values;
   lab::Random random(plan.seed);
   module().inputs(scenario_of(plan), random, values);
@@ -23,6 +43,8 @@ lab::Values Judge::inputs(const spec::Case& plan) {
 }
 
 void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, grade::CaseOutcome& outcome) {
+  const std::lock_guard alone(judging);
+  const std::lock_guard lock(one_at_a_time_);
   lab::Verdict verdict;
   try {
     module().judge(scenario_of(outcome.plan), inputs, outputs, verdict);
@@ -31,6 +53,8 @@ void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, grade::
     if (code != "no-such-value" && code != "dtype-mismatch") throw;
     verdict.wrong(code == "no-such-value" ? "missing-output" : "wrong-dtype", error.what());
   }
+  for (const auto& [name, value] : inputs.all())
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) outcome.input_integers[name] = *integer;
   outcome.figures = verdict.figures;
   for (const auto& [name, finding] : verdict.findings)
     outcome.findings[name] = {finding.share, finding.code, finding.text};
