@@ -34,14 +34,15 @@ Json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-Json metrics_json(const spec::CheckSpec& check, const Quantities& q) {
+Json metrics_json(const CaseShare& share) {
+  const Quantities& q = share.quantities;
   Json json = Json::object();
   if (!q.value) return json;
   json["value"] = *q.value;
   if (q.reference) json["reference"] = *q.reference;
   if (q.limit) json["limit"] = *q.limit;
   if (q.ratio) json["ratio"] = number(q.ratio);
-  json["unit"] = unit_of(check.metric);
+  json["unit"] = unit_of(share.condition->metric);
   return json;
 }
 
@@ -69,11 +70,11 @@ Json check_json(const spec::LabSpec& spec, const CheckResult& result) {
   if (result.cases.empty()) {
     json["reason"] = reason_json("no-case", "none of the check's cases belongs to this run");
   } else if (const CaseShare& share = result.cases[*result.deciding]; share.loss != Loss::none) {
-    json["reason"] = reason_json(share.code, fill(share.text, check, share));
+    json["reason"] = reason_json(share.code, fill(share.text, share));
   }
   check_tail(json, check);
   json["explain"] = explain(spec, result);
-  json["metrics"] = result.deciding ? metrics_json(check, result.cases[*result.deciding].quantities) : Json::object();
+  json["metrics"] = result.deciding ? metrics_json(result.cases[*result.deciding]) : Json::object();
   json["cases"] = Json::array();
   for (const CaseShare& share : result.cases)
     json["cases"].push_back({{"case", share.outcome->plan.id},

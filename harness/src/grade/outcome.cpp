@@ -43,6 +43,13 @@ std::optional<double> CaseOutcome::reference_quantity(const std::string& name) c
   return reference ? find(reference->metrics, reference->figures, name) : std::nullopt;
 }
 
+std::optional<double> CaseOutcome::parameter(const std::string& name) const {
+  if (const auto found = plan.parameters.find(name); found != plan.parameters.end()) return found->second;
+  if (const auto found = input_integers.find(name); found != input_integers.end())
+    return static_cast<double>(found->second);
+  return std::nullopt;
+}
+
 Json to_json(const Rows& rows) {
   Json json = Json::object();
   for (const auto& [name, value] : rows) json[name] = value;
@@ -105,6 +112,7 @@ Json to_json(const CaseOutcome& outcome) {
                {"output", outcome.output},
                {"output_cut", outcome.output_cut},
                {"metrics", to_json(outcome.metrics)},
+               {"input_integers", outcome.input_integers},
                {"figures", outcome.figures},
                {"findings", Json::object()},
                {"reference", nullptr},
@@ -128,6 +136,7 @@ CaseOutcome outcome_from(const Json& json) {
   json.at("output").get_to(outcome.output);
   json.at("output_cut").get_to(outcome.output_cut);
   outcome.metrics = rows_from(json.at("metrics"));
+  json.at("input_integers").get_to(outcome.input_integers);
   json.at("figures").get_to(outcome.figures);
   for (const auto& [name, finding] : json.at("findings").items())
     outcome.findings[name] = {finding.at("share"), finding.at("code"), finding.at("text")};

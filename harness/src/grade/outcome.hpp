@@ -63,9 +63,10 @@ struct CaseOutcome {
   std::optional<Reason> reason;
   std::string output;  // what the submission printed
   bool output_cut = false;
-  Rows metrics;                             // of the card; empty without one
-  std::map<std::string, double> figures;    // the judge's
-  std::map<std::string, Finding> findings;  // the judge's
+  Rows metrics;                                        // of the card; empty without one
+  std::map<std::string, std::int64_t> input_integers;  // that the lab's inputs() set
+  std::map<std::string, double> figures;               // the judge's
+  std::map<std::string, Finding> findings;             // the judge's
   std::optional<Reference> reference;
   nlohmann::ordered_json trace;
   double cpu_ms = 0, wall_ms = 0;  // shown, never graded
@@ -73,6 +74,8 @@ struct CaseOutcome {
   // A metric, else a figure of that name.
   std::optional<double> quantity(const std::string& name) const;
   std::optional<double> reference_quantity(const std::string& name) const;
+  // A parameter of the scenario, else an integer among the inputs.
+  std::optional<double> parameter(const std::string& name) const;
 };
 
 nlohmann::ordered_json to_json(const Rows& rows);

@@ -9,6 +9,7 @@
 namespace labrig::grade {
 
 using spec::CheckSpec;
+using spec::Condition;
 using spec::Rule;
 
 double ratio_share(double ratio) {
@@ -82,6 +83,7 @@ class Evaluator {
   CaseShare share_of(const CheckSpec& check, const CaseOutcome& outcome) const {
     CaseShare share;
     share.outcome = &outcome;
+    share.condition = &check;
     const Reason end = outcome.reason.value_or(Reason{name_of(outcome.status), ""});
     if (outcome.status == Status::fault) return lose(share, Loss::fault, end.code, end.text);
     if (outcome.status == Status::not_run) return lose(share, Loss::skipped, end.code, end.text);
@@ -89,6 +91,13 @@ class Evaluator {
     if (check.rule != Rule::values)
       if (std::optional<CaseShare> closed = gate(check, outcome, share)) return *closed;
     apply_rule(check, outcome, share);
+    for (const Condition& further : check.also) {
+      CaseShare other;
+      other.outcome = &outcome;
+      other.condition = &further;
+      apply_rule(further, outcome, other);
+      if (share.loss != Loss::fault && (other.loss == Loss::fault || other.share < share.share)) share = other;
+    }
     return share;
   }
 
@@ -133,46 +142,46 @@ class Evaluator {
     return nullptr;
   }
 
-  void apply_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) const {
-    switch (check.rule) {
+  static void apply_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
+    switch (condition.rule) {
       case Rule::values:
-        return values_rule(check, outcome, share);
+        return values_rule(condition, outcome, share);
       case Rule::finding:
-        return finding_rule(check, outcome, share);
+        return finding_rule(condition, outcome, share);
       default:
-        return metric_rule(check, outcome, share);
+        return metric_rule(condition, outcome, share);
     }
   }
 
-  static void values_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
+  static void values_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
     share.share = 1;
     if (outcome.status == Status::wrong_values) {
       const Reason wrong = outcome.reason.value_or(Reason{});
-      share = lose(share, Loss::rule, wrong.code.empty() ? check.code : wrong.code,
-                   wrong.text.empty() ? check.text : wrong.text);
+      share = lose(share, Loss::rule, wrong.code.empty() ? condition.code : wrong.code,
+                   wrong.text.empty() ? condition.text : wrong.text);
     } else if (const std::optional<Reason> idle = idle_card(outcome)) {
       share = lose(share, Loss::rule, idle->code, idle->text);
     }
   }
 
-  static void finding_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
-    const auto found = outcome.findings.find(check.finding);
+  static void finding_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
+    const auto found = outcome.findings.find(condition.finding);
     if (found == outcome.findings.end()) {
       // A judge that met wrong values may stop before it comes to its findings.
-      if (outcome.status == Status::wrong_values) return values_rule(check, outcome, share);
+      if (outcome.status == Status::wrong_values) return values_rule(condition, outcome, share);
       share = lose(share, Loss::fault, "no-such-finding",
-                   fmt::format("the lab's judge gave no finding '{}' in {}", check.finding, outcome.plan.id));
+                   fmt::format("the lab's judge gave no finding '{}' in {}", condition.finding, outcome.plan.id));
       return;
     }
     const Finding& finding = found->second;
-    take(share, std::clamp(finding.share, 0.0, 1.0), finding.code.empty() ? check.code : finding.code,
-         finding.text.empty() ? check.text : finding.text);
+    take(share, std::clamp(finding.share, 0.0, 1.0), finding.code.empty() ? condition.code : finding.code,
+         finding.text.empty() ? condition.text : finding.text);
   }
 
-  static void metric_rule(const CheckSpec& check, const CaseOutcome& outcome, CaseShare& share) {
+  static void metric_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
     double value = 0, reference = 0;
     bool has_reference = true;
-    for (const std::string& name : check.metric) {
+    for (const std::string& name : condition.metric) {
       const std::optional<double> part = outcome.quantity(name);
       if (!part) {
         share = lose(share, Loss::fault, "no-such-metric",
@@ -186,24 +195,35 @@ class Evaluator {
     }
     share.quantities.value = value;
     if (has_reference) share.quantities.reference = reference;
-    if ((check.rule == Rule::ratio || check.reference_times) && !has_reference) {
+    if ((condition.rule == Rule::ratio || condition.reference_times) && !has_reference) {
       share = lose(share, Loss::fault, "no-reference",
                    fmt::format("there are no reference figures for {}", outcome.plan.id));
       return;
     }
-    take(share, share_of_value(check, outcome, share.quantities), check.code, check.text);
+    if (!set_limit(condition, outcome, share.quantities)) {
+      share = lose(share, Loss::fault, "no-such-parameter",
+                   fmt::format("neither the scenario nor the lab's inputs give '{}' in {}", condition.limit_parameter,
+                               outcome.plan.id));
+      return;
+    }
+    take(share, share_of_value(condition, share.quantities), condition.code, condition.text);
   }
 
-  static double share_of_value(const CheckSpec& check, const CaseOutcome& outcome, Quantities& q) {
-    if (check.rule == Rule::ratio) {
-      q.ratio = ratio_of(*q.value, *q.reference, check.more_is_better);
+  // False when the limit is a parameter that the case does not have.
+  static bool set_limit(const Condition& condition, const CaseOutcome& outcome, Quantities& q) {
+    q.limit = condition.limit;
+    if (condition.reference_times) q.limit = *condition.reference_times * *q.reference + condition.plus;
+    if (!condition.limit_parameter.empty()) q.limit = outcome.parameter(condition.limit_parameter);
+    return condition.limit_parameter.empty() || q.limit.has_value();
+  }
+
+  static double share_of_value(const Condition& condition, Quantities& q) {
+    if (condition.rule == Rule::ratio) {
+      q.ratio = ratio_of(*q.value, *q.reference, condition.more_is_better);
       return ratio_share(*q.ratio);
     }
-    if (check.rule == Rule::accuracy) return accuracy_share(*q.value);
-    if (check.limit) q.limit = *check.limit;
-    if (!check.limit_parameter.empty()) q.limit = outcome.plan.parameters.at(check.limit_parameter);
-    if (check.reference_times) q.limit = *check.reference_times * *q.reference + check.plus;
-    if (check.rule == Rule::equals) return *q.value == *q.limit ? 1 : 0;
+    if (condition.rule == Rule::accuracy) return accuracy_share(*q.value);
+    if (condition.rule == Rule::equals) return *q.value == *q.limit ? 1 : 0;
     // 1.1 x 30 must not refuse 33.
     return *q.value <= *q.limit + 1e-9 * std::abs(*q.limit) ? 1 : 0;
   }

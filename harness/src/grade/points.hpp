@@ -40,6 +40,7 @@ enum class Loss : std::uint8_t {
 
 struct CaseShare {
   const CaseOutcome* outcome = nullptr;
+  const spec::Condition* condition = nullptr;  // the one that decided
   double share = 0;
   Loss loss = Loss::none;
   std::string code, text;  // of the loss; the text still has its placeholders where it is the check's own

@@ -15,8 +15,8 @@ std::string unit_of(const std::vector<std::string>& metric) {
   return metric.empty() ? "" : reports::metric_info(metric.front()).unit;
 }
 
-std::string fill(std::string_view text, const spec::CheckSpec& check, const CaseShare& share) {
-  const std::string unit = unit_of(check.metric);
+std::string fill(std::string_view text, const CaseShare& share) {
+  const std::string unit = unit_of(share.condition->metric);
   const auto number = [&](const std::optional<double>& value) {
     return value ? reports::human(*value, unit) : std::string("—");
   };
@@ -84,12 +84,13 @@ Advice advice(Status status) {
   }
 }
 
-std::string evidence(const spec::CheckSpec& check, const CaseShare& share) {
+std::string evidence(const CaseShare& share) {
   const Quantities& q = share.quantities;
-  const std::string unit = unit_of(check.metric);
+  const std::string unit = unit_of(share.condition->metric);
   if (!q.value) return share.text;
   std::string names;
-  for (const std::string& name : check.metric) names += (names.empty() ? "" : " + ") + reports::metric_info(name).label;
+  for (const std::string& name : share.condition->metric)
+    names += (names.empty() ? "" : " + ") + reports::metric_info(name).label;
   std::string text = names + ": " + reports::human(*q.value, unit);
   if (q.limit) text += ", at most " + reports::human(*q.limit, unit);
   if (q.reference) text += ", the reference has " + reports::human(*q.reference, unit);
@@ -126,7 +127,7 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
   const spec::CheckSpec& check = *result.spec;
   const CaseShare& share = result.cases[*result.deciding];
   const std::string where = share.outcome->plan.id + ", " + doing(share.outcome->phase);
-  const std::string what = fill(share.text, check, share);
+  const std::string what = fill(share.text, share);
   if (share.loss == Loss::gate) {
     const spec::CheckSpec& needed = *spec.check(share.needed);
     return {{"what", what},
@@ -142,11 +143,11 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
   const std::string first_hint = check.hints.empty() ? "" : check.hints.front();
   Json json = {{"what", what}, {"where", share.outcome->plan.id}, {"cause", ""}, {"next", first_hint}};
   if (check.explain) {
-    json["what"] = fill(check.explain->what, check, share);
-    json["cause"] = fill(check.explain->cause, check, share);
-    json["next"] = fill(check.explain->next, check, share);
+    json["what"] = fill(check.explain->what, share);
+    json["cause"] = fill(check.explain->cause, share);
+    json["next"] = fill(check.explain->next, share);
   }
-  json["evidence"] = fill(evidence(check, share), check, share);
+  json["evidence"] = fill(evidence(share), share);
   return json;
 }
 
@@ -157,7 +158,7 @@ Json next_step(std::span<const CheckResult> results) {
   const spec::CheckSpec& check = *first->spec;
   std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
   if (share.loss == Loss::case_end)
-    text = fmt::format("{}: {}", fill(share.text, check, share), advice(share.outcome->status).next);
+    text = fmt::format("{}: {}", fill(share.text, share), advice(share.outcome->status).next);
   return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
 }
 

@@ -15,7 +15,7 @@ namespace labrig::grade {
 std::string unit_of(const std::vector<std::string>& metric);
 
 // {value}, {reference}, {limit}, {ratio}, {case} and {unit} of one case replaced; other braces stay.
-std::string fill(std::string_view text, const spec::CheckSpec& check, const CaseShare& share);
+std::string fill(std::string_view text, const CaseShare& share);
 
 // {what, where, cause, next, evidence}; null when nothing was lost.
 nlohmann::ordered_json explain(const spec::LabSpec& spec, const CheckResult& result);

@@ -52,7 +52,22 @@ struct Explain {
   std::string what, cause, next;
 };
 
-struct CheckSpec {
+// One rule and what is said when it takes points.
+struct Condition {
+  Rule rule = Rule::values;
+  std::vector<std::string> metric;  // summed
+  std::string finding;
+  bool more_is_better = false;
+  // at_most takes one of the three; equals takes `limit`.
+  std::optional<double> limit;
+  std::string limit_parameter;  // a parameter of the scenario, or an integer that inputs() set
+  std::optional<double> reference_times;
+  double plus = 0;
+  std::string code, text;
+};
+
+// The check's own condition, and further ones: the share of a case is the smallest of all.
+struct CheckSpec : Condition {
   std::string id;
   std::int64_t task = 0;
   std::string title_passed, title_failed;
@@ -61,16 +76,7 @@ struct CheckSpec {
   std::vector<std::string> kinds;
   std::optional<std::vector<std::string>> needs;  // absent: the gate
   Combine combine = Combine::mean;
-  Rule rule = Rule::values;
-  std::vector<std::string> metric;  // summed
-  std::string finding;
-  bool more_is_better = false;
-  // at_most takes one of the three; equals takes `limit`.
-  std::optional<double> limit;
-  std::string limit_parameter;
-  std::optional<double> reference_times;
-  double plus = 0;
-  std::string code, text;
+  std::vector<Condition> also;
   std::optional<Explain> explain;
   std::vector<std::string> hints;  // nudge, idea, nearly the answer
   std::vector<std::string> facts;

@@ -225,32 +225,39 @@ ScenarioSpec read_scenario(Reader reader) {
   return scenario;
 }
 
-void read_rule(Reader& reader, CheckSpec& check) {
-  check.rule = reader.word<Rule>("rule",
-                                 {{"values", Rule::values},
-                                  {"finding", Rule::finding},
-                                  {"ratio", Rule::ratio},
-                                  {"at_most", Rule::at_most},
-                                  {"equals", Rule::equals},
-                                  {"accuracy", Rule::accuracy}},
-                                 std::nullopt);
-  if (check.rule == Rule::finding) check.finding = reader.text("finding");
-  if (check.rule != Rule::values && check.rule != Rule::finding) {
-    check.metric = reader.texts("metric");
-    if (check.metric.empty()) reader.wrong("metric", "at least one metric", "none");
-  }
-  if (check.rule == Rule::ratio) check.more_is_better = reader.boolean("more_is_better", false);
-  if (check.rule == Rule::equals) check.limit = reader.number("limit");
-  if (check.rule != Rule::at_most) return;
+void read_limit(Reader& reader, Condition& condition) {
   const int given = reader.has("limit") + reader.has("parameter") + reader.has("reference_times");
   if (given != 1)
     reader.wrong("rule", "with at_most exactly one of limit, parameter, reference_times", std::to_string(given));
-  if (reader.has("limit")) check.limit = reader.number("limit");
-  check.limit_parameter = reader.text("parameter", "");
+  if (reader.has("limit")) condition.limit = reader.number("limit");
+  condition.limit_parameter = reader.text("parameter", "");
   if (reader.has("reference_times")) {
-    check.reference_times = reader.number("reference_times");
-    check.plus = reader.number("plus", 0);
+    condition.reference_times = reader.number("reference_times");
+    condition.plus = reader.number("plus", 0);
   }
+}
+
+// `id` and `title_failed` of the check stand in where the judge decides and says nothing.
+void read_condition(Reader& reader, Condition& condition, const std::string& id, const std::string& title_failed) {
+  condition.rule = reader.word<Rule>("rule",
+                                     {{"values", Rule::values},
+                                      {"finding", Rule::finding},
+                                      {"ratio", Rule::ratio},
+                                      {"at_most", Rule::at_most},
+                                      {"equals", Rule::equals},
+                                      {"accuracy", Rule::accuracy}},
+                                     std::nullopt);
+  const bool judged = condition.rule == Rule::values || condition.rule == Rule::finding;
+  if (condition.rule == Rule::finding) condition.finding = reader.text("finding");
+  if (!judged) {
+    condition.metric = reader.texts("metric");
+    if (condition.metric.empty()) reader.wrong("metric", "at least one metric", "none");
+  }
+  if (condition.rule == Rule::ratio) condition.more_is_better = reader.boolean("more_is_better", false);
+  if (condition.rule == Rule::equals) condition.limit = reader.number("limit");
+  if (condition.rule == Rule::at_most) read_limit(reader, condition);
+  condition.code = judged ? reader.text("code", id) : reader.text("code");
+  condition.text = judged ? reader.text("text", title_failed) : reader.text("text");
 }
 
 CheckSpec read_check(Reader reader) {
@@ -268,9 +275,12 @@ CheckSpec read_check(Reader reader) {
   if (check.kinds.empty()) reader.wrong("kinds", "at least one kind", "none");
   if (reader.has("needs")) check.needs = reader.texts("needs");
   check.combine = reader.word<Combine>("combine", {{"mean", Combine::mean}, {"worst", Combine::worst}}, Combine::mean);
-  read_rule(reader, check);
-  check.code = reader.text("code");
-  check.text = reader.text("text");
+  read_condition(reader, check, check.id, check.title_failed);
+  if (reader.has("also"))
+    for (Reader& further : reader.tables("also")) {
+      read_condition(further, check.also.emplace_back(), check.id, check.title_failed);
+      further.finish();
+    }
   if (reader.has("explain")) {
     Reader explain = reader.table("explain");
     check.explain = Explain{explain.text("what"), explain.text("cause"), explain.text("next")};

@@ -106,17 +106,6 @@ class Validator {
     for (const std::string& kind : check.kinds) known(place("check", i, "kinds"), kinds, kind, "scenario of the kind");
     for (const std::string& need : check.needs.value_or(std::vector<std::string>{}))
       known(place("check", i, "needs"), checks, need, "check");
-    if (check.limit_parameter.empty()) return;
-    for (const ScenarioSpec& scenario : spec_.scenarios) {
-      const bool evaluated = std::count(check.kinds.begin(), check.kinds.end(), scenario.kind) > 0;
-      const bool has = std::any_of(scenario.parameters.begin(), scenario.parameters.end(),
-                                   [&](const Parameter& p) { return p.name == check.limit_parameter; });
-      if (evaluated && !has)
-        throw positions_.error(place("check", i, "parameter"),
-                               fmt::format("scenario '{}' has no parameter '{}'", scenario.id, check.limit_parameter),
-                               "the check is evaluated in every scenario of its kinds and takes its limit from there",
-                               "add the parameter to the scenario, or take its kind out of the check");
-    }
   }
 
   // A check that needs itself, directly or through others, could never be decided.

@@ -46,7 +46,7 @@ class Attempt {
 
   CaseOutcome run() {
     try {
-      Judge judge(around_.lab.folder, around_.lab.id);
+      Judge judge(around_.lab.folder, around_.lab.id, *around_.judging);
       lab::Values inputs;
       WorkerRun run = run_processes([&] {
         inputs = judge.inputs(outcome_.plan);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 
 #include "backends/sim/machine.hpp"
 #include "grade/outcome.hpp"
@@ -18,6 +19,7 @@ struct Surroundings {
   std::filesystem::path programs;
   int cancelled = -1;  // readable when the run is to be given up
   Orphans* orphans = nullptr;
+  std::mutex* judging = nullptr;  // held while the lab's judge works
 };
 
 // The outcome without reference figures. What fails on our side (card, judge, worker program) is an outcome `fault`.

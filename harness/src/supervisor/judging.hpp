@@ -2,7 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "grade/outcome.hpp"
@@ -12,11 +13,16 @@
 
 namespace labrig::supervisor {
 
-// One judge object for one case: cases run side by side, and an object is not shared.
+// One judge object for one case. Cases run side by side, but a lab's code is called by one thread at a time: it may use
+// what a process has once, a simulated card of its own for instance.
 class Judge {
  public:
-  // Loads <lab folder>/judge.so. Throws the Error of the rung that failed.
-  Judge(const std::filesystem::path& lab_folder, const std::string& lab_id);
+  // Loads <lab folder>/judge.so. `one_at_a_time` is shared by all judges of a process. Throws the Error of the rung
+  // that failed.
+  Judge(const std::filesystem::path& lab_folder, const std::string& lab_id, std::mutex& one_at_a_time);
+  ~Judge();
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
 
   lab::Values inputs(const spec::Case& plan);
   // Fills status, reason, figures and findings of an outcome whose call came back. Throws what the judge throws, but
@@ -24,8 +30,10 @@ class Judge {
   void judge(const lab::Values& inputs, const lab::Values& outputs, grade::CaseOutcome& outcome);
 
  private:
-  lab::JudgeModule& module() { return *static_cast<lab::JudgeModule*>(plugin_.object()); }
-  loader::LoadedPlugin plugin_;
+  lab::JudgeModule& module() { return *static_cast<lab::JudgeModule*>(plugin_->object()); }
+
+  std::mutex& one_at_a_time_;
+  std::optional<loader::LoadedPlugin> plugin_;
 };
 
 lab::Scenario scenario_of(const spec::Case& plan);

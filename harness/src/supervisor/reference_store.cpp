@@ -45,9 +45,13 @@ ReferenceStore::ReferenceStore(const spec::LabSpec& lab, std::filesystem::path c
     : lab_(lab), cache_(std::move(cache)), stamp_(stamp_of(made_with)) {
   const Result<std::string> text = store::read_file(lab.folder / "reference.json");
   if (!text) return;
-  const Json json = Json::parse(text.value(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("schema", "") != kSchema || !json.contains("cases")) return;
-  for (const Json& item : json["cases"]) shipped_[item.value("key", "")] = item;
+  try {
+    const Json json = Json::parse(text.value());
+    if (json.at("schema") != kSchema) return;
+    for (const Json& item : json.at("cases")) shipped_[item.at("key").get<std::string>()] = grade::reference_from(item);
+  } catch (const Json::exception&) {
+    shipped_.clear();  // damaged, or of another version: figures are computed
+  }
 }
 
 std::filesystem::path ReferenceStore::cache_file(const spec::Case& plan) const {
@@ -55,16 +59,23 @@ std::filesystem::path ReferenceStore::cache_file(const spec::Case& plan) const {
 }
 
 std::optional<grade::Reference> ReferenceStore::find(const spec::Case& plan) const {
+  std::optional<grade::Reference> cached = find_cached(plan);
+  const auto shipped = shipped_.find(case_key(lab_, plan));
+  if (shipped == shipped_.end()) return cached;
+  grade::Reference reference = shipped->second;
+  if (cached) reference.trace = std::move(cached->trace);
+  return reference;
+}
+
+std::optional<grade::Reference> ReferenceStore::find_cached(const spec::Case& plan) const {
+  if (cache_.empty()) return std::nullopt;
+  const Result<std::string> text = store::read_file(cache_file(plan));
+  if (!text) return std::nullopt;
   try {
-    if (const auto shipped = shipped_.find(case_key(lab_, plan)); shipped != shipped_.end())
-      return grade::reference_from(shipped->second);
-    if (cache_.empty()) return std::nullopt;
-    const Result<std::string> text = store::read_file(cache_file(plan));
-    if (text) return grade::reference_from(Json::parse(text.value()));
+    return grade::reference_from(Json::parse(text.value()));
   } catch (const Json::exception&) {
-    // A damaged file is no figure: it is computed again and replaced.
+    return std::nullopt;  // damaged: it is computed again and replaced
   }
-  return std::nullopt;
 }
 
 void ReferenceStore::keep(const spec::Case& plan, const grade::Reference& reference) const {
@@ -82,6 +93,7 @@ std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::C
   for (const grade::CaseOutcome& outcome : outcomes) {
     grade::Reference reference = outcome.reference.value();
     reference.cpu_ms = std::ceil(reference.cpu_ms / kStepMs) * kStepMs;
+    reference.trace = nullptr;
     Json item = {{"case", outcome.plan.id}, {"key", case_key(lab, outcome.plan)}};
     item.update(grade::to_json(reference));
     cases += (cases.empty() ? "\n  " : ",\n  ") + item.dump();  // one case a line: readable differences

@@ -24,20 +24,23 @@ class ReferenceStore {
   ReferenceStore(const spec::LabSpec& lab, std::filesystem::path cache,
                  const std::vector<std::filesystem::path>& made_with);
 
+  // Without a trace where only the figures ship and none has been kept yet.
   std::optional<grade::Reference> find(const spec::Case& plan) const;
   // Kept for the next run; a cache that cannot be written is passed over.
   void keep(const spec::Case& plan, const grade::Reference& reference) const;
 
  private:
+  std::optional<grade::Reference> find_cached(const spec::Case& plan) const;
   std::filesystem::path cache_file(const spec::Case& plan) const;
 
   const spec::LabSpec& lab_;
   std::filesystem::path cache_;
   std::string stamp_;
-  std::map<std::string, nlohmann::ordered_json> shipped_;  // by case key
+  std::map<std::string, grade::Reference> shipped_;  // by case key
 };
 
-// The content of a lab's reference.json. CPU times are rounded up, so that the file stays the same from run to run.
+// The content of a lab's reference.json: figures without traces, so that a change can be read. CPU times are rounded
+// up, so that the file stays the same from run to run.
 std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::CaseOutcome>& outcomes);
 
 }  // namespace labrig::supervisor

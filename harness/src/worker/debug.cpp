@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "backends/sim/machine.hpp"
@@ -28,7 +29,8 @@ namespace {
 CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const spec::Case& plan) {
   CaseOutcome outcome;
   outcome.plan = plan;
-  supervisor::Judge judge(lab.folder, lab.id);
+  std::mutex alone;
+  supervisor::Judge judge(lab.folder, lab.id, alone);
   const lab::Values inputs = judge.inputs(plan);
   loader::LoadedPlugin module(lab.folder / "call.so", loader::Expectation{LABRIG_LAB_CALL_KIND, lab.id, {}});
   std::unique_ptr<sim::InProcessMachine> machine;
@@ -48,6 +50,7 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
     outcome.reason = grade::Reason{failure.code, failure.text};
   }
   if (machine) outcome.metrics = supervisor::metric_rows(machine->report().metrics);
+  machine.reset();  // the judge may want a card of its own
   if (outputs) judge.judge(inputs, *outputs, outcome);
   return outcome;
 }

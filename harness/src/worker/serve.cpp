@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
@@ -79,6 +80,7 @@ class Case {
     send(Kind::outputs, {{"values", std::move(outputs.json)}}, outputs.bytes);
     phase("teardown");
     if (!guarded([&] { submission_->destroy(); })) return 0;
+    std::fflush(nullptr);
     send(Kind::done, {{"token", start.at("token")}});
     return 0;
   }
@@ -99,6 +101,7 @@ class Case {
       return true;
     } catch (...) {
       const Failure failure = describe_current_exception();
+      std::fflush(nullptr);
       send(Kind::failed, {{"phase", phase_}, {"code", failure.code}, {"text", failure.text}});
       return false;
     }
@@ -129,6 +132,8 @@ class Case {
 
 int serve() {
   ::fcntl(channel::kDescriptor, F_SETFD, FD_CLOEXEC);
+  // A pipe would make stdout keep lines back, and a crash would lose them.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   Case one;
   return one.run();
 }

@@ -151,6 +151,11 @@ TEST_F(Points, AtMostTakesItsLimitFromTheScenarioOrTheFile) {
   EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);
   set_metric(cases_[0], "h2d_bytes", 4097);
   EXPECT_EQ(check("bytes-up").status, CheckStatus::partial);
+  rule("bytes-up").limit_parameter = "budget_of_the_inputs";
+  EXPECT_EQ(check("bytes-up").status, CheckStatus::fault);
+  EXPECT_EQ(deciding("bytes-up").code, "no-such-parameter");
+  for (CaseOutcome& outcome : cases_) outcome.input_integers["budget_of_the_inputs"] = 5000;
+  EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);
   rule("bytes-up").limit_parameter.clear();
   rule("bytes-up").limit = 1000;
   EXPECT_EQ(*deciding("bytes-up").quantities.limit, 1000);
@@ -163,6 +168,23 @@ TEST_F(Points, EqualsWantsExactlyItsLimit) {
   EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);
   set_metric(cases_[0], "h2d_bytes", 999);
   EXPECT_EQ(deciding("bytes-up").share, 0);
+}
+
+TEST_F(Points, OfFurtherConditionsAreTheSmallestAndTheFirstOfThoseSpeaks) {
+  spec::Condition launches, copies;
+  launches.rule = spec::Rule::ratio, launches.metric = {"launches"}, launches.code = "many-launches";
+  copies.rule = spec::Rule::equals, copies.metric = {"h2d_copies"}, copies.limit = 3, copies.code = "other-copies";
+  rule("time").also = {launches, copies};
+  EXPECT_EQ(check("time").status, CheckStatus::passed);
+  set_metric(cases_[0], "time_ps", 1500);  // 0.75
+  set_metric(cases_[0], "launches", 10);   // 0.5
+  EXPECT_EQ(deciding("time").share, 0.5);
+  EXPECT_EQ(deciding("time").code, "many-launches");
+  EXPECT_EQ(deciding("time").quantities.ratio, 2);
+  set_metric(cases_[0], "time_ps", 2000);  // 0.5 too
+  EXPECT_EQ(deciding("time").code, "slow");
+  set_metric(cases_[0], "h2d_copies", 4);
+  EXPECT_EQ(deciding("time").code, "other-copies");
 }
 
 TEST_F(Points, OfAFindingAreTheJudges) {

@@ -102,8 +102,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "exactly one of limit, parameter, reference_times"},
         Mistake{"KeyOfAnotherRule", "metric = [\"time_ps\"]", "metric = [\"time_ps\"]\nlimit = 3", "3\ncode",
                 "unknown key 'limit'"},
-        Mistake{"UnknownParameter", "reference_times = 1.1", "parameter = \"budget\"", "\"budget\"",
-                "scenario 'small' has no parameter 'budget'"},
+        Mistake{"UnknownKeyOfAFurtherCondition", "reference_times = 1.1",
+                "reference_times = 1.1\nalso = [{ rule = \"equals\", metric = [\"launches\"], limit = 1, code = \"x\", "
+                "text = \"y\", more = 3 }]",
+                "3 }]", "unknown key 'more' in [[also]]"},
         Mistake{"FileOutsideTheFolder", "files = [\"submission.cpp\"]", "files = [\"../other.cpp\"]", "[\"../other",
                 "not a file of the student's folder"}),
     [](const testing::TestParamInfo<Mistake>& mistake) { return mistake.param.name; });

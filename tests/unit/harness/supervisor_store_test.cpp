@@ -99,8 +99,12 @@ TEST_F(References, ThatShipWithTheLabComeFirst) {
   outcome.reference = figures(0.25);
   store::write_atomically(path_ / "reference.json", supervisor::shipped_figures(lab_, {outcome}),
                           store::Existing::keep);
-  open().keep(host_case(), figures(0.5));
+  EXPECT_TRUE(open().find(host_case())->trace.is_null());
+  grade::Reference kept = figures(0.5);
+  kept.trace = {{"cut", false}};
+  open().keep(host_case(), kept);
   EXPECT_EQ(open().find(host_case())->figures.at("regret"), 0.25);
+  EXPECT_EQ(open().find(host_case())->trace, kept.trace) << "traces do not ship";
   EXPECT_EQ(open().find(host_case())->cpu_ms, 200) << "rounded up";
 }
 

@@ -91,10 +91,12 @@ TEST(Cost, CountsFlopsAndDistinctBytes) {
   EXPECT_EQ(cost_of(call_of(Kernel::copy, {out({10}), in({10})})).flops, 0u);
 }
 
-TEST(Cost, Saturates) {
-  constexpr std::int64_t kLarge = std::int64_t{1} << 34;
-  const KernelCost cost = cost_of(call_of(Kernel::matmul, {out({1, kLarge}), in({1, kLarge}), in({kLarge, kLarge})}));
-  EXPECT_EQ(cost.flops, ~std::uint64_t{0});
+TEST(Cost, TheLargestProductThatTheSchemaLetsThroughStillCounts) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 17;
+  const KernelCall call = call_of(Kernel::matmul, {out({kLarge, kLarge}), in({kLarge, kLarge}), in({kLarge, kLarge})});
+  EXPECT_EQ(schema_violation(call), std::nullopt);
+  EXPECT_EQ(cost_of(call).flops, std::uint64_t{1} << 52);
+  EXPECT_FALSE(fits(Kernel::matmul, {out({2 * kLarge, kLarge}), in({2 * kLarge, 1}), in({1, kLarge})}));
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ int main(int, char** arguments) {
   } else if (program == "dereference") {
     dereference();
   } else if (program == "null") {
-    volatile int* nothing = nullptr;
-    *nothing = 1;
+    volatile std::uintptr_t sixteen = 16;
+    *reinterpret_cast<volatile int*>(sixteen) = 1;
   } else if (program == "leave") {
     _exit(0);
   } else if (program == "scribble") {

@@ -161,9 +161,7 @@ void CrashTable::announce(std::uint64_t start, std::uint64_t bytes, std::string_
   block.start = start;
   block.bytes = bytes;
   block.live = true;
-  const std::size_t length = std::min(name.size(), kNameBytes - 1);
-  std::memcpy(block.name, name.data(), length);
-  block.name[length] = '\0';
+  block.name[name.copy(block.name, kNameBytes - 1)] = '\0';
   slots_[start] = slot;
   ++content_->announced;
 }
