@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Arguments {
-  std::string path = ".", lab;
+  std::string path = ".", lab, seed;
   std::int64_t task = 0;
   int jobs = 0;
   bool debug = false;
@@ -59,6 +59,7 @@ void run(Context& context, const Arguments& arguments) {
   RunOptions options;
   options.jobs = arguments.jobs;
   options.plan.hidden = false;
+  if (!arguments.seed.empty()) options.plan.seed = read_seed(arguments.seed);
   if (arguments.task != 0) options.task = arguments.task;
   const Submitted submitted = take_submission(context, lab, arguments.path);
   options.plan.submission_hash = submitted.facts.hash;
@@ -85,6 +86,7 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("--lab", arguments->lab, "The lab's id (default: what the folder's CMakeLists.txt says)")
       ->type_name("ID");
   command->add_option("--task", arguments->task, "Only this task")->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--seed", arguments->seed, "Seed of the data, as a report shows it")->type_name("N");
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));

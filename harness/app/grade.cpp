@@ -30,17 +30,6 @@ std::string read_secret(const std::string& file) {
   return secret;
 }
 
-std::uint64_t read_seed(const std::string& text) {
-  std::size_t used = 0;
-  try {
-    const std::uint64_t seed = std::stoull(text, &used, 0);
-    if (used == text.size() && text.front() != '-') return seed;
-  } catch (const std::exception&) {
-  }
-  throw Error("bad-seed", "'" + text + "' is no seed", "a seed is a number of up to 64 bits",
-              "give it as 1234 or as 0x4d2, as reports show it");
-}
-
 void write_report(const Context& context, const Arguments& arguments, const spec::LabSpec& lab, const Json& report) {
   const nlohmann::json plain(report), student = reports::student_view(plain);
   reports::HtmlOptions html;

@@ -76,6 +76,17 @@ fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
 
 }  // namespace
 
+std::uint64_t read_seed(const std::string& text) {
+  std::size_t used = 0;
+  try {
+    const std::uint64_t seed = std::stoull(text, &used, 0);
+    if (used == text.size() && text.front() != '-') return seed;
+  } catch (const std::exception&) {
+  }
+  throw Error("bad-seed", "'" + text + "' is no seed", "a seed is a number of up to 64 bits",
+              "give it as 1234 or as 0x4d2, as reports show it");
+}
+
 Submitted take_submission(const Context& context, const spec::LabSpec& lab, const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))

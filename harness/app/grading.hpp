@@ -35,6 +35,9 @@ struct RunOptions {
   std::optional<std::int64_t> task;  // only the cases and checks of this task
 };
 
+// "1234" or "0x4d2". Throws Error `bad-seed`.
+std::uint64_t read_seed(const std::string& text);
+
 // The lab's cases for a run, and the lab reduced to the checks that can be decided by them.
 std::vector<spec::Case> chosen_cases(spec::LabSpec& lab, const RunOptions& options);
 

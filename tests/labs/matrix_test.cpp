@@ -25,6 +25,8 @@ struct Row {
   double at_least = 0, at_most = 100;
 };
 
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
 std::vector<Row> rows_of(const std::string& lab) {
   std::vector<Row> rows = {{lab, "solution", {}, "", 100, 100}, {lab, "starter", {}, "", 0, 0}};
   rows.push_back({lab, "alternate_1", {}, "", 95, 100});

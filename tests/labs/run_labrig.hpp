@@ -46,8 +46,9 @@ inline std::string quoted(const std::string& text) {
 
 // `before` goes in front of the command: "nice", "cd … &&".
 inline Outcome run_labrig(const std::vector<std::string>& arguments, const std::string& before = "") {
-  std::string command = before + " " + quoted(std::string(LABRIG_BUILD) + "/bin/labrig");
-  for (const std::string& argument : arguments) command += " " + quoted(argument);
+  std::string command = before;
+  command.append(" ").append(quoted(std::string(LABRIG_BUILD) + "/bin/labrig"));
+  for (const std::string& argument : arguments) command.append(" ").append(quoted(argument));
   FILE* pipe = popen((command + " 2>&1 </dev/null").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
   Outcome outcome;

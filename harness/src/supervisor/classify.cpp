@@ -122,14 +122,16 @@ class Classifier {
           fmt::format("ended itself with exit code {} {}", WEXITSTATUS(run_.wait_status), while_doing(run_.phase)));
     const int signal = WIFSIGNALED(run_.wait_status) ? WTERMSIG(run_.wait_status) : 0;
     if (signal == SIGXCPU) return timed_out();
-    if (report_ && !report_->crash_text.empty()) {
-      const bool device_pointer = report_->crash_text.find("device pointer") != std::string::npos;
-      return end(Status::crashed, device_pointer ? "device-pointer" : "crashed", one_line(report_->crash_text));
-    }
+    const char* name = ::sigabbrev_np(signal);
+    const std::string ended =
+        name != nullptr ? fmt::format("SIG{} ({})", name, ::strsignal(signal)) : fmt::format("signal {}", signal);
     if (signal == SIGABRT)
-      return end(Status::crashed, "aborted", fmt::format("the program aborted {}", while_doing(run_.phase)));
-    return end(Status::crashed, "crashed",
-               fmt::format("signal {} ({}) {}", signal, ::strsignal(signal), while_doing(run_.phase)));
+      return end(Status::crashed, "aborted", fmt::format("the program aborted {}: {}", while_doing(run_.phase), ended));
+    // The card words a fault with the names of its own blocks.
+    if (report_ && !report_->crash_text.empty())
+      return end(Status::crashed, "crashed",
+                 fmt::format("{} {}: {}", ended, while_doing(run_.phase), one_line(report_->crash_text)));
+    return end(Status::crashed, "crashed", fmt::format("{} {}", ended, while_doing(run_.phase)));
   }
 
   const WorkerRun& run_;

@@ -55,6 +55,15 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
   return outcome;
 }
 
+// As in a report, as far as it is known here.
+Json to_json(const CaseOutcome& outcome) {
+  Json json = {
+      {"id", outcome.plan.id}, {"status", grade::name_of(outcome.status)},   {"phase", grade::name_of(outcome.phase)},
+      {"reason", nullptr},     {"metrics", grade::to_json(outcome.metrics)}, {"figures", outcome.figures}};
+  if (outcome.reason) json["reason"] = {{"code", outcome.reason->code}, {"text", outcome.reason->text}};
+  return json;
+}
+
 void print(const CaseOutcome& outcome) {
   std::string line = fmt::format("{}: {}", outcome.plan.id, grade::name_of(outcome.status));
   if (outcome.reason) line += fmt::format("\n  why: {}", outcome.reason->text);
@@ -69,15 +78,17 @@ int debug(const std::filesystem::path& job_file, bool json) {
   const supervisor::Job job = supervisor::job_from(Json::parse(store::read_file(job_file).value()));
   const spec::LabSpec lab = spec::load_lab(job.lab).value();
   bool all_ok = true;
+  Json cases = Json::array();
   for (const spec::Case& plan : job.cases) {
     const CaseOutcome outcome = run_case(lab, job, plan);
     all_ok = all_ok && outcome.status == Status::ok;
     if (json)
-      fmt::print("{}\n", grade::to_json(outcome).dump(-1, ' ', false, Json::error_handler_t::replace));
+      cases.push_back(to_json(outcome));
     else
       print(outcome);
     std::fflush(stdout);
   }
+  if (json) fmt::print("{}\n", Json{{"cases", cases}}.dump(2, ' ', false, Json::error_handler_t::replace));
   return all_ok ? 0 : 1;
 }
 

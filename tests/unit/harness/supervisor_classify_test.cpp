@@ -66,7 +66,7 @@ TEST_F(Classify, AnExitWithoutTheTokenIsAnEarlyStop) {
 TEST_F(Classify, ASignalIsACrash) {
   run_.phase = Phase::call;
   run_.wait_status = killed(SIGSEGV);
-  expect(Status::crashed, "crashed", "signal 11 (Segmentation fault) during the call");
+  expect(Status::crashed, "crashed", "SIGSEGV (Segmentation fault) during the call");
   run_.wait_status = killed(SIGABRT);
   expect(Status::crashed, "aborted", "aborted during the call");
 }
@@ -76,7 +76,7 @@ TEST_F(Classify, TheCardsWordsAboutACrashComeFirst) {
   run_.wait_status = killed(SIGSEGV);
   report_->crash_text =
       "error: device pointer dereferenced on the host: sim:0+0x4\n  why: it is not host memory\n  fix: copy it";
-  expect(Status::crashed, "device-pointer",
+  expect(Status::crashed, "crashed",
          "device pointer dereferenced on the host: sim:0+0x4; it is not host memory; copy it");
   EXPECT_EQ(ending().reason->text.find('\n'), std::string::npos);
 }
