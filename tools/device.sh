@@ -32,7 +32,10 @@ status=0
 stage() {
   local name=$1 seconds=$2 program=$3 start=$SECONDS out code passed failed skipped verdict
   shift 3
-  out=$(timeout "$seconds" "$@" "$bundle/tests/$program" --gtest_filter='*/cuda:CardKernels.*' --gtest_brief=1 2>&1)
+  # Under the sanitizer an allocation that is refused on purpose counts as an error of the program.
+  local filter='*/cuda:CardKernels.*'
+  [ "$name" = plain ] || filter+=':-*RefusesWhatTheCardHasNoRoomFor*'
+  out=$(timeout "$seconds" "$@" "$bundle/tests/$program" --gtest_filter="$filter" --gtest_brief=1 2>&1)
   code=$?
   printf '\n== %s: %s (exit %s)\n%s\n' "$name" "$program" "$code" "$out" >>"$log"
   count() { printf '%s\n' "$out" | sed -n "s/^\[  $1  *\] \([0-9]*\) tests\?.*/\1/p" | head -1; }

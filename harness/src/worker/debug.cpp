@@ -56,7 +56,7 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
 }
 
 // As in a report, as far as it is known here.
-Json to_json(const CaseOutcome& outcome) {
+Json summary(const CaseOutcome& outcome) {
   Json json = {
       {"id", outcome.plan.id}, {"status", grade::name_of(outcome.status)},   {"phase", grade::name_of(outcome.phase)},
       {"reason", nullptr},     {"metrics", grade::to_json(outcome.metrics)}, {"figures", outcome.figures}};
@@ -83,7 +83,7 @@ int debug(const std::filesystem::path& job_file, bool json) {
     const CaseOutcome outcome = run_case(lab, job, plan);
     all_ok = all_ok && outcome.status == Status::ok;
     if (json)
-      cases.push_back(to_json(outcome));
+      cases.push_back(summary(outcome));
     else
       print(outcome);
     std::fflush(stdout);
