@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uint32_t kTraceEvents = 1024;  // enough for a chart; the report stays small
+constexpr std::uint32_t kTraceEvents = 2048;  // enough for the charts of a case that lasts milliseconds
 
 const char* name_of(sim::Span::Lane lane) {
   constexpr const char* names[] = {"host", "compute", "up", "down"};
