@@ -32,15 +32,17 @@ std::string read_secret(const std::string& file) {
 
 void write_report(const Context& context, const Arguments& arguments, const spec::LabSpec& lab, const Json& report) {
   const nlohmann::json plain(report), student = reports::student_view(plain);
+  // The handout lies beside the reports that link to it, so that the folder can be passed on.
   reports::HtmlOptions html;
-  std::error_code ignored;
-  if (fs::exists(lab.folder / "handout.html", ignored))
-    html.handout = fs::proximate(lab.folder / "handout.html", arguments.out, ignored).string();
-  store::write_run(
-      arguments.out, report,
-      {{"report.html", reports::render_html(plain, html)},
-       {"report.student.json", student.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"},
-       {"report.student.html", reports::render_html(student, html)}});
+  std::map<std::string, std::string> renderings;
+  if (Result<std::string> handout = store::read_file(lab.folder / "handout.html"); handout.ok()) {
+    html.handout = "handout.html";
+    renderings["handout.html"] = std::move(handout).value();
+  }
+  renderings["report.html"] = reports::render_html(plain, html);
+  renderings["report.student.json"] = student.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  renderings["report.student.html"] = reports::render_html(student, html);
+  store::write_run(arguments.out, report, renderings);
   if (!context.json && !context.quiet)
     std::printf("report: %s\n", (fs::path(arguments.out) / "report.html").string().c_str());
 }

@@ -20,23 +20,15 @@ std::string version_text() {
          "\ncompiler:  " + std::string(plugin::kCompiler);
 }
 
-// Commands whose file is part of this build.
+// In the order in which `labrig --help` lists them.
 void add_commands(CLI::App& program, app::Context& context) {
   app::add_labs(program, context);
-#ifdef LABRIG_HAVE_NEW
   app::add_new(program, context);
-#endif
   app::add_check(program, context);
   app::add_grade(program, context);
-#ifdef LABRIG_HAVE_PLUGIN_DOCTOR
   app::add_plugin_doctor(program, context);
-#endif
-#ifdef LABRIG_HAVE_DOCTOR
   app::add_doctor(program, context);
-#endif
-#ifdef LABRIG_HAVE_REPORT
   app::add_report(program, context);
-#endif
 }
 
 int run(int argc, char** argv) {

@@ -112,12 +112,12 @@ TEST_P(Misbehaving, GetsAReportThatSaysSoInBoundedTimeAndLeavesTheNextRunAlone) 
 
 INSTANTIATE_TEST_SUITE_P(
     TransferCost, Misbehaving,
-    testing::Values(Misbehaviour{"segfault", "crashed", "crashed", "call", "wrote to memory that it does not have"},
+    testing::Values(Misbehaviour{"segfault", "crashed", "crashed", "call", "SIGSEGV"},
                     Misbehaviour{"loops", "timed-out", "timed_out", "call", "CPU"},
                     Misbehaviour{"exits_early", "stopped-early", "stopped_early", "load", "exit code 0"},
                     Misbehaviour{"throws_an_int", "exception", "crashed", "call", "int"},
                     Misbehaviour{"prints_a_report", "no-result", "wrong_values", "call", "undefined"},
-                    Misbehaviour{"dereferences", "device-pointer", "crashed", "call", "device pointer dereferenced"},
+                    Misbehaviour{"dereferences", "crashed", "crashed", "call", "device pointer dereferenced"},
                     Misbehaviour{"wrong_shape", "wrong-shape", "wrong_values", "call", "shape"}),
     [](const auto& info) { return info.param.name; });
 

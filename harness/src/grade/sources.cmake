@@ -4,4 +4,3 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/grade/points.cpp
   src/grade/words.cpp
 )
-include(${CMAKE_CURRENT_LIST_DIR}/../store/sources.cmake)

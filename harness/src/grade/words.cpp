@@ -64,10 +64,12 @@ const char* doing(Phase phase) {
 struct Advice {
   const char *cause, *next;
 };
-Advice advice(Status status) {
-  switch (status) {
+Advice advice(const CaseOutcome& outcome) {
+  switch (outcome.status) {
     case Status::crashed:
-      return {"an exception that nobody caught, or memory that is not the program's",
+      if (outcome.reason && outcome.reason->code != "crashed")
+        return {"the call threw an exception that nobody caught", "do what the message says, then check again"};
+      return {"memory that is not the program's, or a call of abort()",
               "run `labrig check . --debug` in a debugger and look at the line where it stops"};
     case Status::timed_out:
       return {"a loop that does not end, or host work that grows much faster than the input",
@@ -107,11 +109,15 @@ bool has_lost(const CheckResult& result) {
   return result.status == CheckStatus::failed || result.status == CheckStatus::partial;
 }
 
-// Of the earliest task in which points were lost: what lost most, roots before what merely needs them.
+bool never_came_back(const CheckResult& result) { return result.cases[*result.deciding].loss == Loss::case_end; }
+
+// Of the earliest task in which points were lost: roots before what merely needs them, a call that does not come back
+// before everything else, and then what lost most. Checks that lost to the same call keep their order.
 const CheckResult* first_to_mend(std::span<const CheckResult> results) {
   const auto before = [](const CheckResult& a, const CheckResult& b) {
     if (a.spec->task != b.spec->task) return a.spec->task < b.spec->task;
     if (is_root(a) != is_root(b)) return is_root(a);
+    if (never_came_back(a) || never_came_back(b)) return never_came_back(a) && !never_came_back(b);
     return a.lost() > b.lost();
   };
   const CheckResult* first = nullptr;
@@ -137,7 +143,7 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
             {"evidence", needed.title_failed}};
   }
   if (share.loss == Loss::case_end) {
-    const Advice tip = advice(share.outcome->status);
+    const Advice tip = advice(*share.outcome);
     return {{"what", what}, {"where", where}, {"cause", tip.cause}, {"next", tip.next}, {"evidence", what}};
   }
   const std::string first_hint = check.hints.empty() ? "" : check.hints.front();
@@ -157,8 +163,11 @@ Json next_step(std::span<const CheckResult> results) {
   const CaseShare& share = first->cases[*first->deciding];
   const spec::CheckSpec& check = *first->spec;
   std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
-  if (share.loss == Loss::case_end)
-    text = fmt::format("{}: {}", fill(share.text, share), advice(share.outcome->status).next);
+  if (share.loss == Loss::case_end) {
+    text = fill(share.text, share);
+    if (share.code == "crashed" || share.outcome->status != Status::crashed)
+      text += fmt::format(": {}", advice(*share.outcome).next);
+  }
   return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
 }
 
@@ -177,7 +186,9 @@ std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckRes
   if (all == 0) return "Nothing was checked.";
   if (right == all) return fmt::format("Passed with {}: every check passed.", points);
   const CheckResult* first = first_to_mend(results);
-  const std::string title = first->spec->title_failed;
+  const std::string title = never_came_back(*first)
+                                ? fmt::format("the call does not come back ({})", first->cases[*first->deciding].code)
+                                : first->spec->title_failed;
   return fmt::format("{} with {}: {} of {} checks passed; mend first: {}.",
                      passed ? "Passed" : fmt::format("Below the pass mark of {}", reports::points_text(spec.pass_mark)),
                      points, right, all, title.ends_with('.') ? title.substr(0, title.size() - 1) : title);

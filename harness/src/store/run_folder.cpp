@@ -30,7 +30,7 @@ bool is_of_same_submission(const Json& old, const Json& report) {
 void write_run(const std::filesystem::path& folder, const Json& report,
                const std::map<std::string, std::string>& renderings) {
   const std::filesystem::path file = folder / "report.json";
-  const std::string text = report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (!write_atomically(file, text, Existing::keep)) {
     const Json old = Json::parse(read_file(file).value(), nullptr, /*allow_exceptions=*/false);
     if (!is_of_same_submission(old, report))

@@ -38,7 +38,7 @@ struct Limits {
 struct MachineOptions {
   std::vector<Profile> cards;  // sim:0, sim:1, …
   Mode mode = Mode::eager;
-  bool data = true;            // false: cost-only (S12)
+  bool data = true;  // false: cost-only (S12)
   Limits limits;
 };
 
@@ -71,15 +71,15 @@ struct MemoryPoint {
 };
 
 struct Report {
-  Metrics metrics;              // between `begin` (or the start) and `finish` (or the end of the client)
-  std::vector<Span> timeline;   // the first Limits::trace_events
+  Metrics metrics;             // between `begin` (or the start) and `finish` (or the end of the client)
+  std::vector<Span> timeline;  // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
-  bool finished = false;        // the client said `finish`
+  bool finished = false;  // the client said `finish`
   // Why the machine stopped or refused: code is one of protocol-error, over-limit, bad-address, use-after-free,
   // out-of-bounds, bad-handle, bad-shape, no-data (a value read in a cost-only run), after-finish (work given to the
   // card after the region); empty when nothing was wrong. The text has three lines: what, why, fix.
   std::string violation_code, violation_text;
-  std::string last_command;     // what the client was doing
+  std::string last_command;  // what the client was doing
   // Filled from the crash record of the worker page: a claim, already worded with the card's own blocks.
   std::string crash_text;
 };

@@ -42,9 +42,9 @@ struct Profile {
   std::int64_t launch_host_ps = 0;     // the host's cost of submitting
 
   CopyRates up, down;
-  std::int64_t copy_host_ps = 0;       // the host's cost of submitting a copy
+  std::int64_t copy_host_ps = 0;                                     // the host's cost of submitting a copy
   std::int64_t both_ways_numerator = 7, both_ways_denominator = 10;  // rate of each direction while both are busy
-  std::int64_t within_bytes_per_s = 0; // copies inside the card
+  std::int64_t within_bytes_per_s = 0;                               // copies inside the card
 
   std::int64_t sync_ps = 0, event_ps = 0, query_ps = 0;
   std::int64_t malloc_ps = 0, malloc_ps_per_mib = 0, free_ps = 0;

@@ -46,14 +46,38 @@ struct bfloat16 {
 
 template <class T>
 struct DtypeOf;
-template <> struct DtypeOf<float> { static constexpr Dtype value = Dtype::f32; };
-template <> struct DtypeOf<float16> { static constexpr Dtype value = Dtype::f16; };
-template <> struct DtypeOf<bfloat16> { static constexpr Dtype value = Dtype::bf16; };
-template <> struct DtypeOf<double> { static constexpr Dtype value = Dtype::f64; };
-template <> struct DtypeOf<std::int64_t> { static constexpr Dtype value = Dtype::i64; };
-template <> struct DtypeOf<std::int32_t> { static constexpr Dtype value = Dtype::i32; };
-template <> struct DtypeOf<std::uint8_t> { static constexpr Dtype value = Dtype::u8; };
-template <> struct DtypeOf<bool> { static constexpr Dtype value = Dtype::boolean; };
+template <>
+struct DtypeOf<float> {
+  static constexpr Dtype value = Dtype::f32;
+};
+template <>
+struct DtypeOf<float16> {
+  static constexpr Dtype value = Dtype::f16;
+};
+template <>
+struct DtypeOf<bfloat16> {
+  static constexpr Dtype value = Dtype::bf16;
+};
+template <>
+struct DtypeOf<double> {
+  static constexpr Dtype value = Dtype::f64;
+};
+template <>
+struct DtypeOf<std::int64_t> {
+  static constexpr Dtype value = Dtype::i64;
+};
+template <>
+struct DtypeOf<std::int32_t> {
+  static constexpr Dtype value = Dtype::i32;
+};
+template <>
+struct DtypeOf<std::uint8_t> {
+  static constexpr Dtype value = Dtype::u8;
+};
+template <>
+struct DtypeOf<bool> {
+  static constexpr Dtype value = Dtype::boolean;
+};
 template <class T>
 inline constexpr Dtype dtype_of = DtypeOf<T>::value;
 

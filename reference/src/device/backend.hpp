@@ -32,11 +32,11 @@ struct CopyRequest {
   void* destination = nullptr;
   const void* source = nullptr;
   std::size_t bytes = 0;
-  bool pinned = false;        // the host side is pinned memory of this process
-  bool non_blocking = false;  // return as early as the memory allows; otherwise when the copy is done
+  bool pinned = false;                       // the host side is pinned memory of this process
+  bool non_blocking = false;                 // return as early as the memory allows; otherwise when the copy is done
   trace::Cause cause = trace::Cause::asked;  // asked, hidden (a copy nobody asked for), value (item())
   StreamId stream = 0;
-  std::string_view name;      // of the source tensor
+  std::string_view name;  // of the source tensor
 };
 
 class Backend {
@@ -53,7 +53,8 @@ class Backend {
   virtual void* driver_malloc(std::size_t bytes) = 0;
   virtual void driver_free(void* memory) = 0;  // waits for the whole device
   // A block of the caching allocator now belongs to a tensor, or no longer does.
-  virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/, std::string_view /*name*/) {}
+  virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
+                          std::string_view /*name*/) {}
   virtual void note_free(void* /*block*/) {}
   // Host memory that the card reaches by itself; null when there is none left.
   virtual void* pinned_malloc(std::size_t bytes) = 0;

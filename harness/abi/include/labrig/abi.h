@@ -34,12 +34,12 @@ extern "C" {
 enum labrig_kind { LABRIG_SUBMISSION_KIND = 1, LABRIG_LAB_JUDGE_KIND = 2, LABRIG_LAB_CALL_KIND = 3 };
 
 typedef struct labrig_plugin_v1 {
-  char magic[8];           /* LABRIG_MAGIC */
-  uint16_t abi_major;      /* must be equal to the host's */
-  uint16_t abi_minor;      /* must not be above the host's */
-  uint32_t kind;           /* enum labrig_kind */
-  const char* lab_id;      /* kebab-case, static */
-  const char* build_tag;   /* as in the manifest, static */
+  char magic[8];         /* LABRIG_MAGIC */
+  uint16_t abi_major;    /* must be equal to the host's */
+  uint16_t abi_minor;    /* must not be above the host's */
+  uint32_t kind;         /* enum labrig_kind */
+  const char* lab_id;    /* kebab-case, static */
+  const char* build_tag; /* as in the manifest, static */
 
   /* Called once after loading, on the loading thread, before anything else. 0: ready; else the plugin is refused
    * with describe()'s text as the reason. May be null. */

@@ -42,8 +42,8 @@
 namespace labrig::plugin {
 
 // The Itanium C++ ABI is common to g++ and clang++; what differs is the standard library and its string.
-inline constexpr std::string_view kBuildTag = LABRIG_TAG_ARCHITECTURE " " LABRIG_TAG_LIBRARY
-    " sanitizer-" LABRIG_TAG_SANITIZER " headers-" LABRIG_HEADER_HASH;
+inline constexpr std::string_view kBuildTag =
+    LABRIG_TAG_ARCHITECTURE " " LABRIG_TAG_LIBRARY " sanitizer-" LABRIG_TAG_SANITIZER " headers-" LABRIG_HEADER_HASH;
 inline constexpr std::string_view kCompiler = LABRIG_TAG_COMPILER;
 
 }  // namespace labrig::plugin

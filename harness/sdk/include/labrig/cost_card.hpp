@@ -13,16 +13,16 @@ namespace labrig::lab {
 
 class LABRIG_API CostCard {
  public:
-  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of this
-  // process is its card.
+  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
+  // this process is its card.
   explicit CostCard(const std::string& profile);
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;
 
   Device device() const { return Device(DeviceType::sim, 0); }
-  // Seconds of virtual time that `program()` takes, from an idle card to an idle card. Tensors may have any size; reading
-  // a value throws.
+  // Seconds of virtual time that `program()` takes, from an idle card to an idle card. Tensors may have any size;
+  // reading a value throws.
   template <class Program>
   double seconds(Program&& program) {
     start();

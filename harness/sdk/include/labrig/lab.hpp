@@ -78,7 +78,7 @@ class LABRIG_API Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
   std::uint64_t bits();
-  double uniform();                                           // [0, 1)
+  double uniform();  // [0, 1)
   double uniform(double low, double high);
   std::int64_t integer(std::int64_t low, std::int64_t high);  // both ends included
   // CPU tensors.
@@ -192,10 +192,10 @@ struct Caller : CallModule {
 #else
 #define LABRIG_LAB(Lab) LABRIG_LAB_MODULE(Lab, Caller, CallModule, LABRIG_LAB_CALL_KIND)
 #endif
-#define LABRIG_LAB_MODULE(Lab, Wrapper, Module, kind)                                                          \
-  namespace {                                                                                                \
-  __attribute__((section(LABRIG_MANIFEST_SECTION), used)) constexpr auto labrig_manifest =                   \
-      ::labrig::plugin::make_manifest<::labrig::lab::detail::Wrapper<Lab>, kind>();                          \
-  }                                                                                                          \
-  extern "C" __attribute__((visibility("default"), used)) const labrig_plugin_v1 labrig_plugin =             \
+#define LABRIG_LAB_MODULE(Lab, Wrapper, Module, kind)                                            \
+  namespace {                                                                                    \
+  __attribute__((section(LABRIG_MANIFEST_SECTION), used)) constexpr auto labrig_manifest =       \
+      ::labrig::plugin::make_manifest<::labrig::lab::detail::Wrapper<Lab>, kind>();              \
+  }                                                                                              \
+  extern "C" __attribute__((visibility("default"), used)) const labrig_plugin_v1 labrig_plugin = \
       ::labrig::plugin::make_entry<::labrig::lab::Module, ::labrig::lab::detail::Wrapper<Lab>, kind>();

@@ -27,8 +27,8 @@ constexpr std::string_view name_of(labrig_kind kind) {
 // `Lab` has `static constexpr std::string_view lab_id`.
 template <class Lab, labrig_kind kind>
 constexpr auto make_manifest() {
-  constexpr std::string_view parts[] = {detail::kHead,       detail::name_of(kind), detail::kLab, Lab::lab_id, detail::kAbi,
-                                        kBuildTag, detail::kCompiler,     kCompiler,    "\n"};
+  constexpr std::string_view parts[] = {detail::kHead, detail::name_of(kind), detail::kLab, Lab::lab_id, detail::kAbi,
+                                        kBuildTag,     detail::kCompiler,     kCompiler,    "\n"};
   constexpr std::size_t length = [&] {
     std::size_t n = 1;
     for (auto part : parts) n += part.size();
@@ -41,7 +41,7 @@ constexpr auto make_manifest() {
   return manifest;
 }
 
-// Builds the frozen struct. `Object` is what create() makes; it is handed over as a pointer to `Interface`. 
+// Builds the frozen struct. `Object` is what create() makes; it is handed over as a pointer to `Interface`.
 template <class Interface, class Object, labrig_kind kind>
 constexpr labrig_plugin_v1 make_entry() {
   labrig_plugin_v1 entry = {};

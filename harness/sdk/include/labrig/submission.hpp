@@ -25,10 +25,10 @@ class SubmissionBase {
 
 }  // namespace labrig
 
-#define LABRIG_SUBMISSION(Type)                                                                              \
-  namespace {                                                                                                \
-  __attribute__((section(LABRIG_MANIFEST_SECTION), used)) constexpr auto labrig_manifest =                   \
-      ::labrig::plugin::make_manifest<typename Type::LabrigInterface, LABRIG_SUBMISSION_KIND>();             \
-  }                                                                                                          \
-  extern "C" __attribute__((visibility("default"), used)) const labrig_plugin_v1 labrig_plugin =             \
+#define LABRIG_SUBMISSION(Type)                                                                  \
+  namespace {                                                                                    \
+  __attribute__((section(LABRIG_MANIFEST_SECTION), used)) constexpr auto labrig_manifest =       \
+      ::labrig::plugin::make_manifest<typename Type::LabrigInterface, LABRIG_SUBMISSION_KIND>(); \
+  }                                                                                              \
+  extern "C" __attribute__((visibility("default"), used)) const labrig_plugin_v1 labrig_plugin = \
       ::labrig::plugin::make_entry<typename Type::LabrigInterface, Type, LABRIG_SUBMISSION_KIND>();
