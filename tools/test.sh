@@ -3,13 +3,13 @@
 # last stage that ran; the lines above it list all stages.
 #
 #   release   everything in build/, all tests
-#   no CUDA   unit and contract tests of a build without the cuda backend (only where build/ has it)
+#   no CUDA   unit and contract tests of the core in a build without the cuda backend (only where build/ has it)
 #   asan      unit and contract tests under the address and undefined-behaviour sanitizers
 #   tsan      unit and contract tests under the thread sanitizer
 #
-# --full: the labs are graded with thirty fresh course secrets instead of a few (LABRIG_TEST_FULL=1).
+# --full: the labs are graded with thirty fresh course secrets instead of three (LABRIG_TEST_SECRETS).
 . "$(dirname "$0")/common.sh"
-[ "${1:-}" = --full ] && export LABRIG_TEST_FULL=1
+[ "${1:-}" = --full ] && export LABRIG_TEST_SECRETS=30
 
 summary=()
 closing=""
@@ -45,10 +45,10 @@ run_tests() {
 
 only_unit_and_contract=(-L '^(unit|contract)$')
 
-# Just the programs of these tests and what they need.
-build_unit_and_contract() {
+# build_programs FOLDER TARGET: just the programs of some tests and what they need.
+build_programs() {
   say "build: $1"
-  cmake --build "$1" -j "$(jobs)" --target unit-and-contract-tests
+  cmake --build "$1" -j "$(jobs)" --target "$2"
 }
 
 rm -f build/closing-line
@@ -57,16 +57,16 @@ run_tests release build --
 
 if grep -q liblabrig-cuda.so build/build.ninja; then
   configure release -B build-nocuda -DLABRIG_CUDA=OFF
-  build_unit_and_contract build-nocuda
+  build_programs build-nocuda core-tests
   run_tests "no CUDA" build-nocuda -- "${only_unit_and_contract[@]}"
 fi
 
 configure asan
-build_unit_and_contract build-asan
+build_programs build-asan unit-and-contract-tests
 run_tests asan build-asan -- "${only_unit_and_contract[@]}"
 
 configure tsan
-build_unit_and_contract build-tsan
+build_programs build-tsan unit-and-contract-tests
 # The thread sanitizer of GCC 12 does not know the address layout of kernels that randomise more than 28 bits.
 fixed_layout=()
 if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -gt 28 ] && setarch -R true 2>/dev/null; then

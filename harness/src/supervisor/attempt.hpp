@@ -19,7 +19,9 @@ struct Surroundings {
   std::filesystem::path programs;
   int cancelled = -1;  // readable when the run is to be given up
   Orphans* orphans = nullptr;
-  std::mutex* judging = nullptr;  // held while the lab's judge works
+  // Held while the lab's judge works: its author need not think of threads, and it may use the one simulated machine of
+  // this process (labrig/cost_card.hpp), whose clock also counts the operators of other threads.
+  std::mutex* judging = nullptr;
 };
 
 // The outcome without reference figures. What fails on our side (card, judge, worker program) is an outcome `fault`.

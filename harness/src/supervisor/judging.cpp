@@ -1,16 +1,6 @@
 #include "supervisor/judging.hpp"
 
-#include <mutex>
-
 namespace labrig::supervisor {
-
-namespace {
-
-// One judge at a time in this process, so that a lab's author need not think of threads: a judge may use the one
-// simulated machine of the process (labrig/cost_card.hpp), whose clock also counts the operators of other threads.
-std::mutex judging;
-
-}  // namespace
 
 lab::Scenario scenario_of(const spec::Case& plan) {
   lab::Scenario scenario;
@@ -34,7 +24,6 @@ Judge::~Judge() {
 }
 
 lab::Values Judge::inputs(const spec::Case& plan) {
-  const std::lock_guard alone(judging);
   const std::lock_guard lock(one_at_a_time_);
   lab::Values values;
   lab::Random random(plan.seed);
@@ -43,7 +32,6 @@ lab::Values Judge::inputs(const spec::Case& plan) {
 }
 
 void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, grade::CaseOutcome& outcome) {
-  const std::lock_guard alone(judging);
   const std::lock_guard lock(one_at_a_time_);
   lab::Verdict verdict;
   try {
