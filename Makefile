@@ -10,7 +10,7 @@ help:
 setup: ## install what is missing (Debian 12, Ubuntu 24.04); DEV=1: also the tools for format, lint and browser tests
 	@tools/setup.sh $(if $(DEV),--dev)
 
-build: ## setup, then build everything into build/
+build: ## setup, then build everything into build/; CUDA=OFF leaves the cuda backend out
 	@tools/setup.sh
 	@tools/build.sh release
 

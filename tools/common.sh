@@ -20,10 +20,11 @@ launcher_options() {
   printf '%s\n' -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache
 }
 
-# configure PRESET [OPTION...]
+# configure PRESET [OPTION...]. `make … CUDA=OFF` (or ON) decides about the cuda backend of the release preset.
 configure() {
   local preset=$1 options
   shift
   mapfile -t options < <(launcher_options)
+  [ "$preset" = release ] && [ -n "${CUDA:-}" ] && options+=("-DLABRIG_CUDA=$CUDA")
   cmake --preset "$preset" --log-level=NOTICE --no-warn-unused-cli "${options[@]}" "$@"
 }
