@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "report_schema.hpp"
 #include "run_labrig.hpp"
 
 namespace labrig::test {
@@ -80,6 +81,19 @@ TEST(Grading, GivesTheSameMetricsInBothHomesOfTheCard) {
         ++compared;
       }
   EXPECT_GE(compared, 3);
+}
+
+TEST(Reports, OfEveryEndAreValidAgainstTheirSchema) {
+  const std::string refused = std::string(LABRIG_BUILD) + "/broken/plugins/scale/wrong_lab.labrig.so";
+  for (const std::string& path :
+       {plugin(kLab, "solution"), plugin(kLab, "weights_every_batch"), plugin(kLab, "host_only"),
+        test_plugin("segfault"), test_plugin("exits_early"), refused}) {
+    SCOPED_TRACE(path);
+    const Scratch scratch;
+    run_labrig({"grade", path, "--lab", kLab, "--out", scratch / "out"});
+    EXPECT_EQ(problems(read_json(scratch / "out/report.json")), "");
+    EXPECT_EQ(problems(read_json(scratch / "out/report.student.json")), "");
+  }
 }
 
 // reference.json lets a lab be graded where its solution is not; it must hold what the solution does today.

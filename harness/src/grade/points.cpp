@@ -6,20 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "bands.hpp"
+
 namespace labrig::grade {
 
 using spec::CheckSpec;
 using spec::Condition;
 using spec::Rule;
-
-double ratio_share(double ratio) {
-  struct Band {
-    double edge, share;
-  };
-  for (const Band band : {Band{1.15, 1}, {1.5, 0.75}, {2, 0.5}, {3, 0.25}, {5, 0.1}})
-    if (ratio <= band.edge) return band.share;
-  return 0;
-}
 
 double accuracy_share(double right) {
   struct Band {
@@ -220,7 +213,7 @@ class Evaluator {
   static double share_of_value(const Condition& condition, Quantities& q) {
     if (condition.rule == Rule::ratio) {
       q.ratio = ratio_of(*q.value, *q.reference, condition.more_is_better);
-      return ratio_share(*q.ratio);
+      return reports::ratio_share(*q.ratio);
     }
     if (condition.rule == Rule::accuracy) return accuracy_share(*q.value);
     if (condition.rule == Rule::equals) return *q.value == *q.limit ? 1 : 0;

@@ -13,8 +13,6 @@
 
 namespace labrig::grade {
 
-// 1 up to 1.15, 0.75 up to 1.5, 0.5 up to 2, 0.25 up to 3, 0.1 up to 5, else 0. Infinity gives 0.
-double ratio_share(double ratio);
 // 1 from 90 %, 0.75 from 80, 0.5 from 65, 0.25 from 50, else 0.
 double accuracy_share(double right);
 // Submission / reference, or the inverse where more is better: above 1 is worse. Both 0: 1. Nothing to divide by:

@@ -4,36 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 
+#include "bands.hpp"
 #include "svg/axis.hpp"
 #include "units.hpp"
 
 namespace labrig::reports::svg {
 namespace {
 
-struct Band {
-  double up_to, share;
-};
 constexpr double kFrom = 0.8, kTo = 8;
-// docs/architecture.md, section 6.
-constexpr std::array<Band, 6> kBands = {{{1.15, 1}, {1.5, 0.75}, {2, 0.5}, {3, 0.25}, {5, 0.1}, {kTo, 0}}};
 
 double place(double ratio) {
   if (!(ratio > kFrom)) return 0;
   return std::min(1.0, std::log(ratio / kFrom) / std::log(kTo / kFrom));
 }
 
-const Band& band_of(double ratio) {
-  const auto found = std::find_if(kBands.begin(), kBands.end(), [&](const Band& band) { return ratio <= band.up_to; });
-  return found == kBands.end() ? kBands.back() : *found;
-}
-
 }  // namespace
-
-double share_of(double ratio) { return band_of(ratio).share; }
 
 std::string score_bar(double score, bool passed, std::optional<double> pass_mark, const std::string& id) {
   score = std::clamp(score, 0.0, 1.0);
@@ -57,15 +44,16 @@ std::string ratio_bands(double ratio, const std::string& id) {
   constexpr int kBandTop = 20, kBandHeight = 20;
   std::string body;
   double from = kFrom;
-  for (std::size_t i = 0; i < kBands.size(); ++i) {
-    const auto& [up_to, share] = kBands[i];
+  for (std::size_t i = 0; i <= kRatioBands.size(); ++i) {
+    const bool last = i == kRatioBands.size();  // beyond all bands
+    const auto [up_to, share] = last ? Band{kTo, 0} : kRatioBands[i];
     const double x = place(from), end = place(up_to);
-    const bool here = &band_of(ratio) == &kBands[i];
+    const bool here = ratio_share(ratio) == share;
     body += fmt::format("<rect class=\"band b{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", i,
                         here ? " here" : "", percent(x), kBandTop, percent(end - x), kBandHeight);
     body += fmt::format("<text class=\"band-share{}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:.0f}%</text>",
                         here ? " here" : "", percent((x + end) / 2), kBandTop + 14, share * 100);
-    if (i + 1 < kBands.size()) {
+    if (!last) {
       body += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>", percent(end),
                           kBandTop + kBandHeight + 13, up_to);
     }
@@ -81,7 +69,7 @@ std::string ratio_bands(double ratio, const std::string& id) {
   return picture("bands", id, kBandTop + kBandHeight + 18, "Ratio to the reference",
                  fmt::format("{} earns {} of the points. Full points up to 1.15, 75 % up to 1.5, 50 % up to 2, 25 % up "
                              "to 3, 10 % up to 5, none beyond.",
-                             ratio_text(ratio), percent_text(share_of(ratio))),
+                             ratio_text(ratio), percent_text(ratio_share(ratio))),
                  body);
 }
 

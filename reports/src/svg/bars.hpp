@@ -11,7 +11,5 @@ namespace labrig::reports::svg {
 std::string score_bar(double score, bool passed, std::optional<double> pass_mark, const std::string& id);
 // Where a ratio lies on the bands of a ratio rule: full share up to 1.15, 75 % up to 1.5, …, nothing beyond 5.
 std::string ratio_bands(double ratio, const std::string& id);
-// The share that a ratio earns.
-double share_of(double ratio);
 
 }  // namespace labrig::reports::svg

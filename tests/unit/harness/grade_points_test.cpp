@@ -6,11 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "bands.hpp"
 #include "grade_cases.hpp"
 
 namespace labrig::grade {
 namespace {
 
+using reports::ratio_share;
 using test::end_case;
 using test::perfect_cases;
 using test::set_metric;

@@ -1,41 +1,15 @@
 // The samples and every student's copy of them are valid, and the schema refuses what it should.
 #include <gtest/gtest.h>
 
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
-
 #include "render.hpp"
+#include "report_schema.hpp"
 #include "samples.hpp"
 
 namespace labrig::reports::test {
 namespace {
 
 using Json = nlohmann::json;
-
-// Empty when valid, else where and why.
-std::string problems(const Json& report) {
-  static const Json document = Json::parse(read_file(std::string(LABRIG_REPORTS_DIR) + "/schema/report-1.schema.json"));
-  static valijson::Schema schema;
-  static const bool parsed = [] {
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
-        .populateSchema(valijson::adapters::NlohmannJsonAdapter(document), schema);
-    return true;
-  }();
-  if (!parsed) return "the schema cannot be read";
-  valijson::ValidationResults results;
-  valijson::adapters::NlohmannJsonAdapter target(report);
-  if (valijson::Validator().validate(schema, target, &results)) return {};
-  std::string out;
-  valijson::ValidationResults::Error error;
-  while (results.popError(error)) {
-    for (const std::string& step : error.context) out += step;
-    out += ": " + error.description + "\n";
-  }
-  return out.empty() ? "invalid" : out;
-}
+using labrig::test::problems;
 
 class Samples : public testing::TestWithParam<std::string> {};
 

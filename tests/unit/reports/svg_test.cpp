@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "svg/axis.hpp"
+#include "bands.hpp"
 #include "svg/bars.hpp"
 #include "svg/memory.hpp"
 #include "svg/timeline.hpp"
@@ -114,7 +115,7 @@ TEST(RatioBands, GiveTheSharesOfTheRatioRule) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<std::pair<double, double>> rows = {{0.2, 1},  {1.15, 1}, {1.16, 0.75}, {1.5, 0.75},  {2, 0.5},
                                                        {3, 0.25}, {5, 0.1},  {5.01, 0},    {infinity, 0}};
-  for (const auto& [ratio, share] : rows) EXPECT_EQ(share_of(ratio), share) << ratio;
+  for (const auto& [ratio, share] : rows) EXPECT_EQ(ratio_share(ratio), share) << ratio;
   for (const auto& [ratio, share] : rows) EXPECT_EQ(count(ratio_bands(ratio, "b"), "band b"), 6u) << ratio;
 }
 
