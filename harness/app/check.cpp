@@ -28,6 +28,13 @@ struct Arguments {
 
 // The lab that a folder is for: `labrig_add_submission(… LAB <id> …)` in its CMakeLists.txt. The file is only read.
 std::string lab_of_folder(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error("which-lab", "labrig cannot tell which lab " + folder.string() + " is for",
+                fs::exists(folder, ignored) ? "it is a file, and only a folder's CMakeLists.txt names the lab"
+                                            : "there is nothing of that name",
+                fs::exists(folder, ignored) ? "give the folder that holds it, or name the lab: --lab ID"
+                                            : "check the spelling; `labrig new LAB DIR` makes a folder to start from");
   const Result<std::string> text = store::read_file(folder / "CMakeLists.txt");
   std::smatch match;
   static const std::regex pattern(R"(\bLAB\s+([a-z0-9-]+))");
@@ -53,6 +60,14 @@ void debug(Context& context, spec::LabSpec lab, const Submitted& submitted, cons
               "check that labrig is installed completely: run `labrig doctor`");
 }
 
+// The command of a report, for the place where the student stands.
+std::string here(const std::string& command, const Arguments& arguments) {
+  const std::string general = "labrig check .";
+  if (!command.starts_with(general)) return command;
+  const std::string lab = arguments.lab.empty() ? "" : " --lab " + arguments.lab;
+  return "labrig check " + arguments.path + lab + command.substr(general.size());
+}
+
 void run(Context& context, const Arguments& arguments) {
   const std::string id = arguments.lab.empty() ? lab_of_folder(arguments.path) : arguments.lab;
   const spec::LabSpec lab = spec::load_lab(context.lab(id)).value();
@@ -65,11 +80,12 @@ void run(Context& context, const Arguments& arguments) {
   options.plan.submission_hash = submitted.facts.hash;
   if (!submitted.warnings.empty() && !context.quiet) std::fprintf(stderr, "%s\n", submitted.warnings.c_str());
   if (arguments.debug && !submitted.refusal) return debug(context, lab, submitted, options);
-  const std::optional<Json> report = run_and_grade(context, lab, submitted, options);
+  std::optional<Json> report = run_and_grade(context, lab, submitted, options);
   if (!report) {
     context.exit_code = kInterrupted;
     return;
   }
+  if (Json& step = report->at("next_step"); !step.is_null()) step["command"] = here(step["command"], arguments);
   print_report(context, *report);
   context.exit_code = exit_code_of(*report, submitted);
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "backends/sim/profile.hpp"
 #include "build/build_submission.hpp"
 #include "build/installation.hpp"
 #include "console.hpp"
@@ -105,13 +106,28 @@ Submitted take_submission(const Context& context, const spec::LabSpec& lab, cons
 
 std::vector<spec::Case> chosen_cases(spec::LabSpec& lab, const RunOptions& options) {
   if (options.task) {
-    std::erase_if(lab.checks, [&](const spec::CheckSpec& check) { return check.task > *options.task; });
-    if (std::none_of(lab.checks.begin(), lab.checks.end(),
-                     [&](const spec::CheckSpec& check) { return check.task == *options.task; }))
+    std::set<std::string> of_task;
+    for (const spec::CheckSpec& check : lab.checks)
+      if (check.task == *options.task) of_task.insert(check.kinds.begin(), check.kinds.end());
+    // An earlier task stays where the chosen one may need its checks: in cases of the same kind.
+    std::erase_if(lab.checks, [&](const spec::CheckSpec& check) {
+      const bool shared = std::any_of(check.kinds.begin(), check.kinds.end(),
+                                      [&](const std::string& kind) { return of_task.contains(kind); });
+      return check.task > *options.task || (check.task < *options.task && !shared);
+    });
+    if (of_task.empty())
       throw Error("no-such-task", fmt::format("the lab has no task {}", *options.task), "no check belongs to it",
                   "`labrig labs` shows the tasks of each lab");
   }
   std::vector<spec::Case> cases = spec::plan_cases(lab, options.plan);
+  for (const spec::Case& item : cases) {
+    if (item.profile == spec::kNoProfile) continue;
+    if (const Result<sim::Profile> profile = sim::load_profile(item.profile); !profile)
+      throw Error("unknown-profile",
+                  fmt::format("scenario '{}' in {}: {}", item.scenario, (lab.folder / "lab.toml").string(),
+                              profile.error().what()),
+                  profile.error().why(), profile.error().fix());
+  }
   std::set<std::string> kinds;
   for (const spec::CheckSpec& check : lab.checks)
     if (!options.task || check.task == *options.task) kinds.insert(check.kinds.begin(), check.kinds.end());

@@ -98,7 +98,8 @@ void make_folder(const Context& context, const std::string& lab_id, const fs::pa
   }
   std::printf("%s is ready: %s\n", folder.string().c_str(), lab.title.c_str());
   for (const auto& [name, content] : files) std::printf("  %s\n", name.string().c_str());
-  std::printf("next:\n  read  %s\n  edit  %s\n  run   %s\n", handout.c_str(), first.c_str(), check.c_str());
+  std::printf("next:\n  read  %s\n  and   %s\n  edit  %s\n  run   %s\n", handout.c_str(),
+              (lab_folder / "interface.hpp").string().c_str(), first.c_str(), check.c_str());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Lab 01, transfer-cost: what a submission must offer. You write the three functions below; handout.md says what each
-// is judged by. Everything in a Batch and in the Model starts in ordinary (pageable) host memory.
+// Lab 01, transfer-cost: what a submission must offer. You write the three functions below; the handout explains them,
+// and `labrig check` says what each is judged by. Everything in a Batch and in the Model starts in ordinary (pageable)
+// host memory.
 #pragma once
 
 #include <cstddef>

@@ -85,6 +85,22 @@ std::string full_text(const Check& check, bool color) {
   return out;
 }
 
+// The first lines that the submission itself printed, of the first case in which it did.
+std::string printed(const Report& report) {
+  constexpr int kLines = 10;
+  for (const Case& one : report.cases) {
+    if (one.output.empty()) continue;
+    std::string out = fmt::format("\nprinted in {}:\n", one.id);
+    std::istringstream lines(one.output);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count)
+      if (count < kLines) out += "  | " + line.substr(0, kWidth) + "\n";
+    if (count > kLines) out += fmt::format("  | … {} more lines: labrig check --json, or the report\n", count - kLines);
+    return out;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string render_console(const nlohmann::json& json, bool color) {
@@ -106,6 +122,7 @@ std::string render_console(const nlohmann::json& json, bool color) {
     const Check* cause = causes.at(&check);
     out += cause == &check ? full_text(check, color) : line_of(check, color, "lost with " + cause->id);
   }
+  out += printed(report);
   if (report.next_step) {
     out += '\n';
     out += wrapped(report.next_step->text, painted("next: ", "1", color), "      ");

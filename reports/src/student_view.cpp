@@ -1,5 +1,6 @@
 // What a student may see: hidden cases by name, status, reason code and metrics; nothing of their sizes, seeds or data.
 // A visible check can quote the reason of a hidden case, so those texts are taken out of every other place as well.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -49,6 +50,12 @@ Json student_view(const Json& report) {
     item["output"] = nullptr;
     blank_reason(item, secrets);
   }
+  // What a visible case says as well is no secret.
+  std::erase_if(secrets, [&](const std::string& secret) {
+    return std::any_of(out["cases"].begin(), out["cases"].end(), [&](const Json& item) {
+      return !hidden(item) && item.contains("reason") && item["reason"].is_object() && item["reason"]["text"] == secret;
+    });
+  });
   for (Json& item : out["checks"]) {
     if (!hidden(item)) continue;
     blank_reason(item, secrets);

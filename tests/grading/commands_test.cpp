@@ -136,7 +136,22 @@ TEST(Check, SaysInWordsWhatToDoNext) {
   const Outcome outcome = labrig({"check", toy_plugin("wrong_shape"), "--lab", "plus-one"});
   EXPECT_EQ(outcome.exit_code, 0) << "70 of 100 points pass";
   EXPECT_NE(outcome.text.find("Not right on the host"), std::string::npos) << outcome.text;
-  EXPECT_NE(outcome.text.find("labrig check . --task 2"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find(" --lab plus-one --task 2"), std::string::npos) << outcome.text;
+}
+
+TEST(Check, SaysWhereAFolderThatIsNotThereWasExpected) {
+  const Outcome outcome = labrig({"check", "no-such-folder"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.text.find("there is nothing of that name"), std::string::npos) << outcome.text;
+}
+
+TEST(Check, ShowsTheCompilersFirstError) {
+  const Scratch scratch;
+  fs::create_directories(scratch / "mine");
+  std::ofstream(scratch / "mine/submission.cpp") << "#include \"interface.hpp\"\nint x = 1\n";
+  const Outcome outcome = labrig({"check", scratch / "mine", "--lab", "plus-one"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.text.find("submission.cpp:2:"), std::string::npos) << outcome.text;
 }
 
 TEST(Check, GivesTheSameMetricsInOneProcess) {

@@ -147,12 +147,15 @@ Json grade_refused(const spec::LabSpec& spec, const Submission& submission, cons
   report["max_score"] = 100.0;
   report["passed"] = false;
   report["verdict"] = fmt::format("Refused before any of its code ran: {}.", refusal.what());
-  report["next_step"] = {{"check", ""}, {"text", refusal.fix()}, {"command", "labrig check ."}};
+  const std::string reason =
+      refusal.why().empty() ? refusal.what() : fmt::format("{}:\n{}", refusal.what(), refusal.why());
+  report["next_step"] = {
+      {"check", ""}, {"text", fmt::format("{}\n{}", reason, refusal.fix())}, {"command", "labrig check ."}};
   report["tasks"] = tasks_json(spec);
   report["checks"] = Json::array();
   for (const spec::CheckSpec& check : spec.checks) {
     Json json = check_head(check, CheckStatus::failed, 0);
-    json["reason"] = reason_json(refusal.code(), refusal.what());
+    json["reason"] = reason_json(refusal.code(), reason);
     check_tail(json, check);
     json["explain"] = {{"what", refusal.what()},
                        {"where", "before the submission was loaded"},

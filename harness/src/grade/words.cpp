@@ -111,19 +111,35 @@ bool has_lost(const CheckResult& result) {
 
 bool never_came_back(const CheckResult& result) { return result.cases[*result.deciding].loss == Loss::case_end; }
 
-// Of the earliest task in which points were lost: roots before what merely needs them, a call that does not come back
-// before everything else, and then what lost most. Checks that lost to the same call keep their order.
+// The earliest task in which points were lost; in it the first root, in the order in which the lab lists its checks.
 const CheckResult* first_to_mend(std::span<const CheckResult> results) {
   const auto before = [](const CheckResult& a, const CheckResult& b) {
     if (a.spec->task != b.spec->task) return a.spec->task < b.spec->task;
-    if (is_root(a) != is_root(b)) return is_root(a);
-    if (never_came_back(a) || never_came_back(b)) return never_came_back(a) && !never_came_back(b);
-    return a.lost() > b.lost();
+    return is_root(a) && !is_root(b);
   };
   const CheckResult* first = nullptr;
   for (const CheckResult& result : results)
     if (has_lost(result) && (first == nullptr || before(result, *first))) first = &result;
   return first;
+}
+
+// What a call that did not count came to: "a call ended with an error (shape-mismatch)".
+std::string end_in_words(const CaseShare& share) {
+  const auto say = [&](const char* words) { return fmt::format("{} ({})", words, share.code); };
+  switch (share.outcome->status) {
+    case Status::crashed:
+      return share.code == "crashed" ? "a call crashed" : say("a call ended with an error");
+    case Status::timed_out:
+      return "a call did not finish in time";
+    case Status::out_of_memory:
+      return say("a call ran out of memory");
+    case Status::stopped_early:
+      return say("the program ended itself");
+    case Status::over_limit:
+      return say("a call went over a limit");
+    default:
+      return say("a result is wrong");
+  }
 }
 
 }  // namespace
@@ -186,9 +202,8 @@ std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckRes
   if (all == 0) return "Nothing was checked.";
   if (right == all) return fmt::format("Passed with {}: every check passed.", points);
   const CheckResult* first = first_to_mend(results);
-  const std::string title = never_came_back(*first)
-                                ? fmt::format("the call does not come back ({})", first->cases[*first->deciding].code)
-                                : first->spec->title_failed;
+  const std::string title =
+      never_came_back(*first) ? end_in_words(first->cases[*first->deciding]) : first->spec->title_failed;
   return fmt::format("{} with {}: {} of {} checks passed; mend first: {}.",
                      passed ? "Passed" : fmt::format("Below the pass mark of {}", reports::points_text(spec.pass_mark)),
                      points, right, all, title.ends_with('.') ? title.substr(0, title.size() - 1) : title);

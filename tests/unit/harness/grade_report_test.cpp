@@ -138,7 +138,7 @@ TEST_F(Report, OfARefusedSubmissionSaysWhyInEveryCheck) {
   const Json r = grade_refused(lab_, kSubmission, refusal);
   EXPECT_EQ(r.at("score"), 0);
   EXPECT_EQ(r.at("verdict"), "Refused before any of its code ran: this plugin is for another lab.");
-  EXPECT_EQ(r.at("next_step").at("text"), "give the right one");
+  EXPECT_EQ(r.at("next_step").at("text"), "this plugin is for another lab:\nits manifest says so\ngive the right one");
   for (const Json& item : r.at("checks")) EXPECT_EQ(item.at("reason").at("code"), "plugin-lab");
   EXPECT_TRUE(r.at("cases").empty());
 }

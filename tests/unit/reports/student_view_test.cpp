@@ -50,6 +50,14 @@ TEST(StudentView, KeepsTheCodeOfAHiddenReasonAndTakesItsTextOutEverywhere) {
   EXPECT_EQ(shown["checks"][0]["explain"]["evidence"], "seen: (a hidden case: details are not shown).");
 }
 
+TEST(StudentView, KeepsATextThatAVisibleCaseSaysAsWell) {
+  Json report = sample("crashed");
+  for (Json& item : report["cases"])
+    item["reason"] = {{"code", "not-written-yet"}, {"text", "score() is not written yet"}};
+  report["next_step"]["text"] = "score() is not written yet";
+  EXPECT_EQ(student_view(report)["next_step"]["text"], "score() is not written yet");
+}
+
 TEST(StudentView, LeavesOutTheTextsOfHiddenChecks) {
   Json report = sample("weights-every-batch");
   report["checks"][1]["visibility"] = "hidden";

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "svg/axis.hpp"
 #include "bands.hpp"
+#include "svg/axis.hpp"
 #include "svg/bars.hpp"
 #include "svg/memory.hpp"
 #include "svg/timeline.hpp"
