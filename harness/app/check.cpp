@@ -10,6 +10,7 @@
 
 #include "console.hpp"
 #include "grading.hpp"
+#include "loader/inspection.hpp"
 #include "store/atomic_file.hpp"
 #include "store/digest.hpp"
 
@@ -26,22 +27,27 @@ struct Arguments {
   bool debug = false;
 };
 
-// The lab that a folder is for: `labrig_add_submission(… LAB <id> …)` in its CMakeLists.txt. The file is only read.
-std::string lab_of_folder(const fs::path& folder) {
+// The lab that a submission is for: a plugin's manifest says it, and a folder's CMakeLists.txt in its line
+// `labrig_add_submission(… LAB <id> …)`. Both are only read.
+std::string lab_of(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored))
-    throw Error("which-lab", "labrig cannot tell which lab " + folder.string() + " is for",
-                fs::exists(folder, ignored) ? "it is a file, and only a folder's CMakeLists.txt names the lab"
-                                            : "there is nothing of that name",
-                fs::exists(folder, ignored) ? "give the folder that holds it, or name the lab: --lab ID"
-                                            : "check the spelling; `labrig new LAB DIR` makes a folder to start from");
-  const Result<std::string> text = store::read_file(folder / "CMakeLists.txt");
+  if (!fs::exists(path, ignored))
+    throw Error("no-such-submission", "there is nothing at " + path.string(), "no file and no folder has that name",
+                "check the spelling; `labrig new LAB DIR` makes a folder to start from");
+  if (!fs::is_directory(path, ignored)) {
+    const std::string lab = loader::inspect(path, {LABRIG_SUBMISSION_KIND, "", {}}).manifest.lab;
+    if (!lab.empty()) return lab;
+    throw Error("which-lab", "labrig cannot tell which lab " + path.string() + " is for",
+                "it is a file, but no plugin that names its lab",
+                "give the folder that holds it, or a built .labrig.so");
+  }
+  const Result<std::string> text = store::read_file(path / "CMakeLists.txt");
   std::smatch match;
   static const std::regex pattern(R"(\bLAB\s+([a-z0-9-]+))");
   if (text && std::regex_search(text.value(), match, pattern)) return match[1];
-  throw Error("which-lab", "labrig cannot tell which lab " + folder.string() + " is for",
+  throw Error("which-lab", "labrig cannot tell which lab " + path.string() + " is for",
               "it has no CMakeLists.txt with a line labrig_add_submission(… LAB <id> …)",
-              "name the lab: labrig check " + folder.string() + " --lab ID");
+              "name the lab: labrig check " + path.string() + " --lab ID");
 }
 
 // Becomes labrig-worker, so that `gdb --args labrig check … --debug` ends up in the student's code.
@@ -69,7 +75,7 @@ std::string here(const std::string& command, const Arguments& arguments) {
 }
 
 void run(Context& context, const Arguments& arguments) {
-  const std::string id = arguments.lab.empty() ? lab_of_folder(arguments.path) : arguments.lab;
+  const std::string id = arguments.lab.empty() ? lab_of(arguments.path) : arguments.lab;
   const spec::LabSpec lab = spec::load_lab(context.lab(id)).value();
   RunOptions options;
   options.jobs = arguments.jobs;

@@ -139,10 +139,14 @@ TEST(Check, SaysInWordsWhatToDoNext) {
   EXPECT_NE(outcome.text.find(" --lab plus-one --task 2"), std::string::npos) << outcome.text;
 }
 
+TEST(Check, ReadsTheLabOfAPluginOffItsManifest) {
+  EXPECT_EQ(labrig({"check", toy_plugin("solution")}).exit_code, 0);
+}
+
 TEST(Check, SaysWhereAFolderThatIsNotThereWasExpected) {
   const Outcome outcome = labrig({"check", "no-such-folder"});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.text.find("there is nothing of that name"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("there is nothing at no-such-folder"), std::string::npos) << outcome.text;
 }
 
 TEST(Check, ShowsTheCompilersFirstError) {
