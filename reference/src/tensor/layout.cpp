@@ -2,6 +2,7 @@
 #include "labrig/layout.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "labrig/error.hpp"
@@ -19,7 +20,9 @@ Layout Layout::contiguous(const Dims& sizes, std::int64_t offset) {
   std::int64_t step = 1;
   for (int d = sizes.count() - 1; d >= 0; --d) {
     result.strides[d] = step;
-    step *= std::max<std::int64_t>(sizes[d], 1);
+    // Only a tensor without elements can be that large; its strides are never followed.
+    if (__builtin_mul_overflow(step, std::max<std::int64_t>(sizes[d], 1), &step))
+      step = std::numeric_limits<std::int64_t>::max();
   }
   return result;
 }

@@ -49,6 +49,13 @@ TEST(Layout, IsContiguousWhateverTheStrideOfADimensionOfSizeOne) {
   EXPECT_TRUE((Layout{{0, 3}, {7, 7}}.is_contiguous()));
 }
 
+TEST(Layout, OfNothingMayHaveSizesWhoseProductOverflows) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const Layout layout = Layout::contiguous({0, large, large, large});
+  EXPECT_EQ(layout.numel(), 0);
+  EXPECT_TRUE(layout.is_contiguous());
+}
+
 TEST(Layout, NarrowsSelectsAndTransposes) {
   const Layout layout = Layout::contiguous({2, 3, 4});
   EXPECT_EQ(offsets(layout.narrow(1, 1, 2).select(0, -1).select(1, 3)), (std::vector<std::int64_t>{19, 23}));
