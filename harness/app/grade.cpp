@@ -82,7 +82,8 @@ void add_grade(CLI::App& app, Context& context) {
   command
       ->add_option("--secret-file", arguments->secret_file,
                    "File with the course's secret; draws hidden sizes and data")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);  // an empty name, of an unset variable, must not mean the public secret
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));

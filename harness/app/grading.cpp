@@ -168,6 +168,12 @@ std::optional<Json> run_and_grade(const Context& context, spec::LabSpec lab, con
         supervisor::run_supervised(job, [&](std::size_t done, std::size_t total) { progress.show(done, total); });
     if (run.interrupted) return std::nullopt;
     outcomes = std::move(run.outcomes);
+    // Whoever stopped the run, it was not this program's user: no check may be left out for it.
+    for (grade::CaseOutcome& outcome : outcomes) {
+      if (outcome.status != grade::Status::not_run) continue;
+      outcome.status = grade::Status::fault;
+      outcome.reason = grade::Reason{"run-stopped", "the process that judges the cases was stopped from outside"};
+    }
     report = grade::grade(lab, outcomes, submitted.facts);
   }
   facts.wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

@@ -158,6 +158,8 @@ class TransferCost {
     lab::CostCard card(s.profile);
     const auto workloads = draw_workloads(static_cast<std::uint64_t>(s.integer("draw")));
     const auto decisions = out.tensor("decisions").data<std::uint8_t>();
+    if (decisions.size() != workloads.size())
+      return verdict.wrong("wrong-shape", "there is not one decision for each piece of work");
     double eager = 0, timid = 0;  // regret from moving what should have stayed, and the other way round
     int wrongly_moved = 0, wrongly_kept = 0;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
