@@ -139,9 +139,7 @@ TEST(Check, SaysInWordsWhatToDoNext) {
   EXPECT_NE(outcome.text.find(" --lab plus-one --task 2"), std::string::npos) << outcome.text;
 }
 
-TEST(Check, ReadsTheLabOfAPluginOffItsManifest) {
-  EXPECT_EQ(labrig({"check", toy_plugin("solution")}).exit_code, 0);
-}
+TEST(Check, ReadsTheLabOfAPluginOffItsManifest) { EXPECT_EQ(labrig({"check", toy_plugin("solution")}).exit_code, 0); }
 
 TEST(Check, SaysWhereAFolderThatIsNotThereWasExpected) {
   const Outcome outcome = labrig({"check", "no-such-folder"});
@@ -156,6 +154,22 @@ TEST(Check, ShowsTheCompilersFirstError) {
   const Outcome outcome = labrig({"check", scratch / "mine", "--lab", "plus-one"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_NE(outcome.text.find("submission.cpp:2:"), std::string::npos) << outcome.text;
+}
+
+TEST(Check, ShortensWhatAnExceptionSaysAndTakesNoCodeThatIsText) {
+  const Scratch scratch;
+  fs::create_directories(scratch / "mine");
+  std::string source = [] {
+    std::ifstream file(kSolutionFolder + "/submission.cpp");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  const std::size_t body = source.find("override {") + std::string("override {").size();
+  source.insert(body, " throw labrig::Error(\"<b> x\", std::string(1000000, '{'), \"\", \"\");");
+  std::ofstream(scratch / "mine/submission.cpp") << "#include \"labrig/error.hpp\"\n" << source;
+  const Outcome outcome = labrig({"check", scratch / "mine", "--lab", "plus-one", "--json"});
+  const json report = json::parse(outcome.text);
+  EXPECT_EQ(report.at("cases").at(0).at("reason").at("code"), "exception");
+  EXPECT_LT(report.at("cases").at(0).at("reason").at("text").get<std::string>().size(), 3000u);
 }
 
 TEST(Check, GivesTheSameMetricsInOneProcess) {

@@ -23,17 +23,33 @@ std::string name_of_current_type() {
   return status == 0 ? name.get() : type->name();
 }
 
+// What a submission throws may be of any length; a report needs a few lines of it.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 2000;
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "…");
+  return text;
+}
+
+// A code is kebab-case; anything else is text in the wrong place.
+std::string code_of(const Error& error) {
+  const std::string& code = error.code();
+  const bool plain = !code.empty() && code.size() <= 40 &&
+                     code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  return plain ? code : "exception";
+}
+
 }  // namespace
 
 Failure describe_current_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    return {error.code(), fmt::format("{} ({}; {})", error.what(), error.why(), error.fix())};
+    return {code_of(error), shortened(fmt::format("{} ({}; {})", shortened(error.what()), shortened(error.why()),
+                                                  shortened(error.fix())))};
   } catch (const std::bad_alloc&) {
     return {"host-out-of-memory", "the host had no memory left for the submission (std::bad_alloc)"};
   } catch (const std::exception& error) {
-    return {"exception", fmt::format("the submission threw {}: {}", name_of_current_type(), error.what())};
+    return {"exception", shortened(fmt::format("the submission threw {}: {}", name_of_current_type(), error.what()))};
   } catch (...) {
     return {"exception", fmt::format("the submission threw an exception of type {}", name_of_current_type())};
   }
