@@ -53,6 +53,14 @@ TEST(Grading, IsTheSameUnderLoadFromOtherFoldersAndWithOtherJobs) {
   EXPECT_EQ(std::system(("kill " + pids + " 2>/dev/null; true").c_str()), 0);
 }
 
+TEST(Grading, OfACrashIsTheSameTwiceAndHoldsNoAddressOfACallFrame) {
+  const json once = graded(test_plugin("segfault"), {});
+  EXPECT_EQ(body(once), body(graded(test_plugin("segfault"), {})));
+  const std::string printed = once.at("cases").at(0).at("output").at("text");
+  EXPECT_NE(printed.find("at:"), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("[0x"), std::string::npos) << printed;
+}
+
 TEST(Grading, OfAFolderEqualsThatOfItsBuiltPlugin) {
   const json folder = graded(std::string(LABRIG_SOURCE) + "/labs/01-transfer-cost/solution", {});
   const json built = graded(plugin(kLab, "solution"), {});

@@ -1,6 +1,7 @@
 #include "supervisor/attempt.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <memory>
 #include <set>
@@ -22,6 +23,24 @@ using grade::Status;
 using Json = nlohmann::json;
 
 namespace {
+
+// A crash's frames, "folder/file(symbol+0x1)[0x7f…]", keep file and symbol: folders and addresses differ from machine
+// to machine and run to run, and a case must not.
+std::string without_places(const std::string& output) {
+  std::string kept;
+  std::size_t start = 0;
+  while (start < output.size()) {
+    const std::size_t end = std::min(output.find('\n', start), output.size());
+    std::string line = output.substr(start, end - start);
+    const std::size_t symbol = line.find('('), address = line.rfind("[0x");
+    if (line.starts_with('/') && symbol != std::string::npos && address != std::string::npos && line.ends_with(']'))
+      line = "  " + line.substr(line.rfind('/', symbol) + 1, address - line.rfind('/', symbol) - 1);
+    kept += line;
+    if (end < output.size()) kept += '\n';
+    start = end + 1;
+  }
+  return kept;
+}
 
 constexpr int kReportTimeoutMs = 10'000 * static_cast<int>(kSlowdown);
 
@@ -121,7 +140,7 @@ class Attempt {
     outcome_.status = ending.status;
     outcome_.phase = ending.phase;
     outcome_.reason = ending.reason;
-    outcome_.output = run.output;
+    outcome_.output = without_places(run.output);
     outcome_.output_cut = run.output_cut;
     outcome_.cpu_ms = run.cpu_ms;
     outcome_.wall_ms = run.wall_ms;
