@@ -71,7 +71,7 @@ class CpuBackend final : public Backend {
   void synchronize_device(trace::Cause) override {}
   bool query_stream(StreamId) override { return true; }
 
-  EventId create_event() override {
+  EventId create_event(bool /*timing*/) override {
     const std::lock_guard lock(mutex_);
     events_[++last_event_] = {};
     return last_event_;
@@ -84,7 +84,7 @@ class CpuBackend final : public Backend {
     const std::lock_guard lock(mutex_);
     events_[event] = Clock::now();
   }
-  void wait_event(EventId, StreamId) override {}
+  void wait_event(EventId, StreamId, Backend&) override {}
   void synchronize_event(EventId) override {}
   bool query_event(EventId) override { return true; }
   double elapsed_ms(EventId from, EventId to) override {

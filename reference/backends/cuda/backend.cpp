@@ -210,10 +210,10 @@ cudaEvent_t CudaBackend::event_of(EventId event) {
   return events_[event].get();
 }
 
-EventId CudaBackend::create_event() {
+EventId CudaBackend::create_event(bool timing) {
   const CurrentDevice current(index_);
   cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "cudaEventCreate");
+  check(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming), "cudaEventCreateWithFlags");
   EventHandle handle(event);
   const std::lock_guard hold(lock_);
   if (free_events_.empty()) {
@@ -239,9 +239,9 @@ void CudaBackend::record_event(EventId event, StreamId stream) {
   check(cudaEventRecord(event_of(event), stream_of(stream).handle.get()), "cudaEventRecord");
 }
 
-void CudaBackend::wait_event(EventId event, StreamId stream) {
+void CudaBackend::wait_event(EventId event, StreamId stream, Backend& owner) {
   const CurrentDevice current(index_);
-  check(cudaStreamWaitEvent(stream_of(stream).handle.get(), event_of(event), 0), "cudaStreamWaitEvent");
+  check(cudaStreamWaitEvent(stream_of(stream).handle.get(), static_cast<CudaBackend&>(owner).event_of(event), 0), "cudaStreamWaitEvent");
 }
 
 void CudaBackend::synchronize_event(EventId event) {

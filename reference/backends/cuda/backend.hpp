@@ -39,10 +39,10 @@ class CudaBackend final : public Backend {
   void synchronize_stream(StreamId stream, trace::Cause cause) override;
   void synchronize_device(trace::Cause cause) override;
   bool query_stream(StreamId stream) override;
-  EventId create_event() override;
+  EventId create_event(bool timing) override;
   void destroy_event(EventId event) override;
   void record_event(EventId event, StreamId stream) override;
-  void wait_event(EventId event, StreamId stream) override;
+  void wait_event(EventId event, StreamId stream, Backend& owner) override;
   void synchronize_event(EventId event) override;
   bool query_event(EventId event) override;
   double elapsed_ms(EventId from, EventId to) override;

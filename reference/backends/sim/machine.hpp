@@ -70,10 +70,30 @@ struct MemoryPoint {
   std::uint64_t allocated_bytes = 0, reserved_bytes = 0, pinned_bytes = 0;
 };
 
+// Two accesses to the same bytes that nothing orders, of which one writes (S6, S7): all pairs of one kind between the
+// same two names.
+struct Hazard {
+  enum class Kind : std::uint8_t { read_after_write, write_after_read, write_after_write, freed_in_flight } kind{};
+  struct Side {
+    std::string what;        // "kernel 'matmul(chunk, weights)'", "copy 'upload chunk'", "the host"
+    bool host = false;       // then device and stream say nothing
+    std::uint16_t device = 0, stream = 0;
+    std::uint64_t operation = 0;  // number of the operation in the order of submission
+  } earlier, later;
+  std::string buffer;                   // the tensor that both touch
+  std::uint64_t offset = 0, bytes = 0;  // the first range of the first pair, in that tensor
+  std::uint64_t count = 0;              // pairs in this group
+  std::string text;                     // three lines: what, why, fix
+};
+
 struct Report {
   Metrics metrics;             // between `begin` (or the start) and `finish` (or the end of the client)
   std::vector<Span> timeline;  // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
+  // At most 20 groups; Metrics::hazards counts every pair. Both are empty in a program whose order is right.
+  std::vector<Hazard> hazards;
+  // What is odd but legal, one line each, at most 20: bytes read that nothing has written, possible hazards.
+  std::vector<std::string> notes;
   bool finished = false;  // the client said `finish`
   // Why the machine stopped or refused: code is one of protocol-error, over-limit, bad-address, use-after-free,
   // out-of-bounds, bad-handle, bad-shape, no-data (a value read in a cost-only run), after-finish (work given to the

@@ -25,7 +25,7 @@ namespace labrig {
 using StreamId = std::uint16_t;  // 0: the default stream
 using EventId = std::uint32_t;
 
-enum class CopyDirection : std::uint8_t { up, down, within };
+enum class CopyDirection : std::uint8_t { up, down, within, peer };
 
 struct CopyRequest {
   CopyDirection direction{};
@@ -35,8 +35,9 @@ struct CopyRequest {
   bool pinned = false;                       // the host side is pinned memory of this process
   bool non_blocking = false;                 // return as early as the memory allows; otherwise when the copy is done
   trace::Cause cause = trace::Cause::asked;  // asked, hidden (a copy nobody asked for), value (item())
-  StreamId stream = 0;
-  std::string_view name;  // of the source tensor
+  StreamId stream = 0;                       // of the card that carries the copy out: for `peer` the source's
+  std::string_view name;                     // of the source tensor
+  Device peer = {};                          // for `peer`: the card of `destination`; both are of one type
 };
 
 class Backend {
@@ -56,25 +57,36 @@ class Backend {
   virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
                           std::string_view /*name*/) {}
   virtual void note_free(void* /*block*/) {}
+  // The tensor in a block of the card got (another) name.
+  virtual void note_name(void* /*block*/, std::string_view /*name*/) {}
   // Host memory that the card reaches by itself; null when there is none left.
   virtual void* pinned_malloc(std::size_t bytes) = 0;
   virtual void pinned_free(void* memory) = 0;
+  // A block of the pinned allocator now belongs to a tensor, or no longer does.
+  virtual void note_pinned_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
+                                 std::string_view /*name*/) {}
+  virtual void note_pinned_free(void* /*block*/) {}
 
   // --- work --------------------------------------------------------------------------------------------------
   virtual void copy(const CopyRequest& request) = 0;
   virtual void launch(const KernelCall& call, StreamId stream) = 0;
   // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere.
   virtual void host_work(const KernelCost& /*cost*/) {}
+  // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out). Only
+  // pinned memory of a simulated machine matters; anything else is ignored.
+  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
 
   // --- order -------------------------------------------------------------------------------------------------
   virtual StreamId create_stream() = 0;
   virtual void synchronize_stream(StreamId stream, trace::Cause cause) = 0;
   virtual void synchronize_device(trace::Cause cause) = 0;
   virtual bool query_stream(StreamId stream) = 0;
-  virtual EventId create_event() = 0;
+  // Without `timing` the event orders work and has no time to tell.
+  virtual EventId create_event(bool timing) = 0;
   virtual void destroy_event(EventId event) = 0;
   virtual void record_event(EventId event, StreamId stream) = 0;
-  virtual void wait_event(EventId event, StreamId stream) = 0;
+  // `owner` is the backend that created the event: a stream may wait for work of another card of the same type.
+  virtual void wait_event(EventId event, StreamId stream, Backend& owner) = 0;
   virtual void synchronize_event(EventId event) = 0;
   virtual bool query_event(EventId event) = 0;
   virtual double elapsed_ms(EventId from, EventId to) = 0;

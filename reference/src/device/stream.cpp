@@ -85,7 +85,7 @@ struct Event::State {
 
 Event::Event(Device device) {
   auto slot = slot_of(device);
-  const EventId id = slot->backend().create_event();
+  const EventId id = slot->backend().create_event(true);
   state_ = std::make_unique<State>(std::move(slot), id);
 }
 
@@ -104,7 +104,7 @@ void Event::wait(Stream stream) const {
   if (!state_->recorded) return;
   Backend& backend = state_->slot->backend();
   state_->check_device(resolve(stream.device()), "waited for by");
-  backend.wait_event(state_->id, stream.id());
+  backend.wait_event(state_->id, stream.id(), backend);
 }
 
 void Event::synchronize() const {

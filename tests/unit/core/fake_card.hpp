@@ -102,13 +102,13 @@ struct FakeCard final : Backend {
   void synchronize_stream(StreamId, trace::Cause cause) override { log->syncs.push_back(cause); }
   void synchronize_device(trace::Cause cause) override { log->syncs.push_back(cause); }
   bool query_stream(StreamId) override { return true; }
-  EventId create_event() override {
+  EventId create_event(bool /*timing*/) override {
     ++log->events;
     return ++last_event;
   }
   void destroy_event(EventId) override { --log->events; }
   void record_event(EventId, StreamId) override {}
-  void wait_event(EventId, StreamId) override { ++waits; }
+  void wait_event(EventId, StreamId, Backend&) override { ++waits; }
   void synchronize_event(EventId) override { log->syncs.push_back(trace::Cause::asked); }
   bool query_event(EventId) override { return true; }
   double elapsed_ms(EventId, EventId) override { return 1.5; }

@@ -157,7 +157,7 @@ bool SimBackend::query_stream(StreamId stream) {
   return client_->call(Opcode::query_stream, target(stream), {}).value[0] != 0;
 }
 
-EventId SimBackend::create_event() {
+EventId SimBackend::create_event(bool /*timing*/) {
   const std::lock_guard lock(events_->mutex);
   EventId event = events_->next;
   if (!events_->free.empty()) {
@@ -183,7 +183,7 @@ void SimBackend::record_event(EventId event, StreamId stream) {
   client_->send(Opcode::record, target(stream), {event});
 }
 
-void SimBackend::wait_event(EventId event, StreamId stream) { client_->send(Opcode::wait, target(stream), {event}); }
+void SimBackend::wait_event(EventId event, StreamId stream, Backend& /*owner*/) { client_->send(Opcode::wait, target(stream), {event}); }
 
 void SimBackend::synchronize_event(EventId event) {
   client_->call(Opcode::sync_event, target(), {event, cause_bits(trace::Cause::asked)});
