@@ -2,26 +2,17 @@
 #include <cstring>
 #include <vector>
 
+#include "card/byte_ranges.hpp"
 #include "card/kernels/kernels.hpp"
 #include "ops/elementwise_kernels.hpp"
 
 namespace labrig::sim {
 namespace {
 
-// One past the last byte that the operand touches, from its first; 0 when it has no elements.
-std::size_t span_bytes(const Operand& operand) {
-  std::int64_t last = 0;
-  for (int d = 0; d < operand.sizes.count(); ++d) {
-    if (operand.sizes[d] == 0) return 0;
-    last += (operand.sizes[d] - 1) * operand.strides[d];
-  }
-  return (static_cast<std::size_t>(last) + 1) * element_bytes(operand.dtype);
-}
-
 bool overlap(const Operand& a, const Operand& b) {
   const auto* first = static_cast<const std::byte*>(a.data);
   const auto* second = static_cast<const std::byte*>(b.data);
-  return first < second + span_bytes(b) && second < first + span_bytes(a);
+  return first < second + extent_bytes(b) && second < first + extent_bytes(a);
 }
 
 // In place: every element of the input lies under the element of the output that it is for.
@@ -66,7 +57,7 @@ void dispatch_kernel(const KernelCall& call) {
 
 void run_kernel(const KernelCall& call) {
   const Operand& out = call.operands[0];
-  if (span_bytes(out) == 0) return;
+  if (extent_bytes(out) == 0) return;
   const bool elementwise = call.kernel < Kernel::matmul;
   KernelCall apart = call;
   std::vector<std::vector<std::byte>> copies;
@@ -74,7 +65,7 @@ void run_kernel(const KernelCall& call) {
     Operand& input = apart.operands[static_cast<std::size_t>(i)];
     if (!overlap(input, out) || (elementwise && in_place(input, out))) continue;
     const auto* from = static_cast<const std::byte*>(input.data);
-    copies.emplace_back(from, from + span_bytes(input));
+    copies.emplace_back(from, from + extent_bytes(input));
     input.data = copies.back().data();
   }
   dispatch_kernel(apart);
