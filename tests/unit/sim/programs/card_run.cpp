@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "../test_card.hpp"
+#include "judge.hpp"
+#include "order.hpp"
 #include "sequential.hpp"
 
 namespace labrig::sim::programs {
@@ -254,6 +256,20 @@ class CardRun {
 
 Run run_on_card(const Program& program, Mode mode, bool data) { return CardRun(program, mode, data).run(); }
 
-std::string tag_of(std::size_t index) { return "<" + std::to_string(index) + ">"; }
+std::string disagreement(const Program& program) {
+  const Run eager = run_on_card(program, Mode::eager), late = run_on_card(program, Mode::late);
+  std::string text;
+  for (const Run* run : {&eager, &late}) {
+    if (!run->report.violation_text.empty()) text += "refused: " + run->report.violation_text + "\n";
+  }
+  if (eager.answers != late.answers) text += "queries are answered differently in the two modes\n";
+  if (to_rows(eager.report.metrics) != to_rows(late.report.metrics)) text += "metrics differ between the two modes\n";
+  const std::vector<Pair> unordered = unordered_pairs(program, eager.answers);
+  text += wrong_values(program, eager.seen, {}, "eager");
+  text += wrong_values(program, late.seen, unordered, "late");
+  text += wrong_hazards(program, eager.report, unordered, true);
+  text += wrong_hazards(program, late.report, unordered, true);
+  return text;
+}
 
 }  // namespace labrig::sim::programs

@@ -17,7 +17,8 @@ struct Run {
 
 Run run_on_card(const Program& program, Mode mode, bool data = true);
 
-// How command `index` is named in the run: contained in what the card says about it.
-std::string tag_of(std::size_t index);
+// What is wrong with the card's answers to this program, eager and late, in sentences; empty when they agree with the
+// model.
+std::string disagreement(const Program& program);
 
 }  // namespace labrig::sim::programs

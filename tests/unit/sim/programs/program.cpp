@@ -82,6 +82,8 @@ Program legal(const Program& program) {
            std::any_of(live.begin(), live.end(), [&](const Block& block) { return holds(block, range); });
   };
   for (const Command& command : program.commands) {
+    const bool moves = is_operation(command.kind) && command.kind != Kind::record && command.kind != Kind::wait;
+    if (moves && command.out.count == 0 && command.in[0].count == 0) continue;
     const Block block{command.out.space, command.out.first, command.out.count};
     if (command.kind == Kind::alloc) {
       if (std::any_of(live.begin(), live.end(), [&](const Block& other) { return overlap(block, other); })) continue;

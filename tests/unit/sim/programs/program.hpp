@@ -3,7 +3,8 @@
 //
 //   generate ─► Program ─┬─► order.hpp       which operations nothing orders (brute force)
 //                        ├─► sequential.hpp  what every value must be
-//                        └─► card_run.hpp    the card itself            ─► judge.hpp compares
+//                        ├─► card_run.hpp    the card itself, record by record    ─┐
+//                        └─► library_run.hpp the card, in a submission's language ─┴► judge.hpp compares
 //
 // Memory is counted in units, 64 of them in each of three spaces: the two cards and the pinned arena. A set of units is
 // one 64-bit word, so that an access is three words.
@@ -98,8 +99,8 @@ bool is_operation(Kind kind);  // goes into a stream
 Masks reads_of(const Command& command);
 Masks writes_of(const Command& command);
 
-// The program without the commands that the card would have to refuse: accesses outside a live block, blocks that
-// overlap, frees of nothing.
+// The program without the commands that the card would have to refuse (accesses outside a live block, blocks that
+// overlap, frees of nothing) or that do nothing.
 Program legal(const Program& program);
 
 // One line a command, as a person would write it down.

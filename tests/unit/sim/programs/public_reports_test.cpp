@@ -6,7 +6,9 @@
 //   P9   CUDA in a forked worker: a submission does not fork, and loaders here are jobs of one process.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <functional>
+#include <vector>
 
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
@@ -80,6 +82,27 @@ TEST(PublicReports, P5_MeasuresTheFirstUseOfMemoryInsteadOfTheCopy) {
   EXPECT_LT(warm, blocking / 10) << "measured warm, it returns at once";
 }
 
+// pytorch#95823, #150517, LMCache#1147, sglang PR 36562, vllm#56410: pinning a model's weights takes up to twice their
+// bytes, because pinned blocks are powers of two.
+TEST(PublicReports, P6_PinnedWeightsTakePowersOfTwo) {
+  OnMachine on;
+  constexpr std::int64_t kWeights = 7, kWeightElements = 1'100'000, kAsked = kWeights * kWeightElements * 4;
+  constexpr auto kTaken = kWeights * static_cast<std::int64_t>(std::bit_ceil(std::uint64_t{kWeightElements} * 4));
+  std::vector<Tensor> weights;
+  for (int i = 0; i < kWeights; ++i) weights.push_back(pinned({kWeightElements}, "weight"));
+  auto stats = host_memory_stats(on.card);
+  EXPECT_EQ(stats["requested_bytes.current"], kAsked);
+  EXPECT_EQ(stats["active_bytes.current"], kTaken);
+  EXPECT_GT(kTaken, kAsked * 19 / 10);
+  EXPECT_EQ(on.report().metrics.pinned_peak_bytes, static_cast<std::uint64_t>(kTaken));
+  // One block for all of them, each weight a part of it.
+  weights.clear();
+  empty_host_cache(on.card);
+  const Tensor all = pinned({kWeights, kWeightElements}, "weights");
+  stats = host_memory_stats(on.card);
+  EXPECT_LT(stats["active_bytes.current"], kAsked * 11 / 10);
+}
+
 // allennlp#4670, PyTorch's tutorial on pinning: pinning each batch is a copy of its own, and a slow one.
 TEST(PublicReports, P7_PinsEveryBatchAnew) {
   OnMachine on;
@@ -110,6 +133,32 @@ TEST(PublicReports, P8_PinsATensorOfTheCard) {
     EXPECT_TRUE(contains(error.what(), "only dense CPU tensors can be pinned")) << error.what();
   }
   EXPECT_TRUE(there.cpu().pin_memory().is_pinned());
+}
+
+// torchrec PR 4231: a stashed tensor is freed while a copy in another stream still reads it.
+TEST(PublicReports, P10_FreesAStashedTensorUnderACopyOfAnotherStream) {
+  for (const bool records : {false, true}) {
+    OnMachine on;
+    const Stream side = new_stream(on.card);
+    const Tensor kept = pinned({kElements}, "kept");
+    {
+      const Tensor stash = full({kElements}, 3, on.card).set_name("stash");
+      synchronize(on.card);
+      const StreamGuard guard(side);
+      kept.copy_(stash, true);
+      if (records) stash.record_stream(side);
+    }
+    const Tensor scratch = full({kElements}, 8, on.card).set_name("scratch");
+    side.synchronize();
+    EXPECT_EQ(all_are(kept, 3), records);
+    const Report report = on.report();
+    EXPECT_EQ(report.metrics.hazards, records ? 0u : 1u);
+    if (records) continue;
+    ASSERT_EQ(report.hazards.size(), 1u);
+    EXPECT_TRUE(contains(report.hazards[0].text, "stash")) << report.hazards[0].text;
+    EXPECT_TRUE(contains(report.hazards[0].text, "handed out again as 'scratch'")) << report.hazards[0].text;
+    EXPECT_TRUE(contains(report.hazards[0].text, "record_stream")) << report.hazards[0].text;
+  }
 }
 
 // ROCm/pytorch#3194: the consumer's stream did not wait for the producer's.

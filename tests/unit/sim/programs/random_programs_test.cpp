@@ -16,6 +16,7 @@
 
 #include <cstdlib>
 
+#include "card_run.hpp"
 #include "generate.hpp"
 #include "judge.hpp"
 #include "order.hpp"

@@ -1,7 +1,6 @@
 // One command after another over three arrays.
 #include "sequential.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace labrig::sim::programs {
@@ -136,8 +135,6 @@ std::vector<Range> live_at_the_end(const Program& program) {
       });
     }
   }
-  std::sort(live.begin(), live.end(),
-            [](const Range& a, const Range& b) { return a.space != b.space ? a.space < b.space : a.first < b.first; });
   return live;
 }
 

@@ -14,14 +14,14 @@ struct Value {
   bool doubtful = false;  // comes from units that an unordered pair touched: anything may stand there
 };
 
-// What the host sees: each host read and download in order, then the whole arena, then every live block of each card
-// in order of its address.
+// What the host sees: each host read and download in order, then the whole arena, then every block that is live
+// at the end.
 std::vector<Value> sequential_values(const Program& program, const std::vector<Pair>& unordered);
 
 // The first values of the arena: what the host writes there before the program starts.
 inline float arena_start(int unit) { return static_cast<float>(100 + unit); }
 
-// The live blocks at the end, in order of space and address.
+// The live blocks at the end, in order of their allocation.
 std::vector<Range> live_at_the_end(const Program& program);
 
 }  // namespace labrig::sim::programs
