@@ -1,6 +1,7 @@
 // A few hundred of the random programs in the language of a submission, in both homes of the card.
 #include <gtest/gtest.h>
 
+#include "../test_worker.hpp"
 #include "generate.hpp"
 #include "judge.hpp"
 #include "library_run.hpp"
@@ -46,6 +47,31 @@ TEST(LibraryPrograms, AgreeWithTheModel) {
       const Program smallest = shrunk(program, complaint);
       FAIL() << to_text(smallest) << complaint(smallest) << "seed " << seed;
     }
+  }
+}
+
+TEST(LibraryPrograms, AreTheSameInBothHomes) {
+  const MachineOptions options = OnMachine::options("desktop", Mode::late, true, kCards);
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Program program = for_the_library(random_program(seed));
+    LibraryRun run;
+    Report here;
+    {
+      InProcessMachine machine(options);
+      begin_region();
+      run = run_with_library(program);
+      finish_region();
+      here = machine.report();
+    }
+    CardProcess card(LABRIG_TEST_DEVICE, options);
+    Worker worker(card, "judged", seed);
+    EXPECT_EQ(worker.wait().errors, run.text()) << to_text(program);
+    const auto there = card.report(10'000);
+    ASSERT_TRUE(there);
+    EXPECT_EQ(to_rows(there->metrics), to_rows(here.metrics)) << to_text(program);
+    ASSERT_EQ(there->hazards.size(), here.hazards.size());
+    for (std::size_t i = 0; i < here.hazards.size(); ++i) EXPECT_EQ(there->hazards[i].text, here.hazards[i].text);
+    EXPECT_EQ(there->notes, here.notes);
   }
 }
 
