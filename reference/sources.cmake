@@ -4,6 +4,9 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/matmul.cpp
+  src/ops/plain/reduce.cpp
+  src/ops/plain/run.cpp
   src/ops/schema.cpp
   src/tensor/dims.cpp
   src/tensor/dtype.cpp
