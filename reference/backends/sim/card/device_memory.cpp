@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "card/kernels/kernels.hpp"
 #include "labrig/error.hpp"
+#include "ops/plain/kernels.hpp"
 
 namespace labrig::sim {
 
@@ -48,7 +48,7 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
     for (const ByteRange& part : parts) std::memset(copy.data() + (part.start - offset), 0xFF, part.bytes);
     operand.data = copy.data();
   }
-  run_kernel(placed);
+  kernels::run(placed);
 }
 
 void DeviceMemory::write(std::uint64_t destination, const std::byte* source, std::uint64_t bytes) {

@@ -147,6 +147,10 @@ void SimBackend::host_access(const void* address, std::size_t bytes, bool write)
   client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
 }
 
+std::int64_t SimBackend::clock_ns() {
+  return static_cast<std::int64_t>(client_->call(Opcode::clock, target(), {}).value[0]) / 1000;
+}
+
 // --- order ----------------------------------------------------------------------------------------------------------
 
 StreamId SimBackend::create_stream() {
@@ -226,7 +230,7 @@ double SimBackend::elapsed_ms(EventId from, EventId to) {
                   "a time lies between two marks, and one of these was never set",
                   "record both events in a stream first");
     case ElapsedState::no_timing:
-      throw Error("event-has-no-timing", "Both events must be created with argument 'enable_timing=True'.",
+      throw Error("event-without-timing", "Both events must be created with argument 'enable_timing=True'.",
                   "an event without timing orders work and keeps no time", "create both events with timing");
     case ElapsedState::not_ready:
       throw Error("event-not-ready", "Both events must be completed before calculating elapsed time.",

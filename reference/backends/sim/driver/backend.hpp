@@ -43,11 +43,13 @@ class SimBackend final : public Backend {
   void pinned_free(void* memory) override;
   void note_pinned_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) override;
   void note_pinned_free(void* block) override;
+  std::size_t pinned_limit_bytes() const override { return client_->handles().arena_bytes; }
 
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
   void host_access(const void* address, std::size_t bytes, bool write) override;
+  std::int64_t clock_ns() override;
 
   StreamId create_stream() override;
   void synchronize_stream(StreamId stream, trace::Cause cause) override;
