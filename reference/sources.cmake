@@ -4,6 +4,9 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/matmul.cpp
+  src/ops/plain/reduce.cpp
+  src/ops/plain/run.cpp
   src/ops/schema.cpp
   src/tensor/dims.cpp
   src/tensor/dtype.cpp
@@ -16,10 +19,14 @@ set(LABRIG_CORE_SOURCES
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
   src/device/device.cpp
+  src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
   src/memory/caching_allocator.cpp
+  src/memory/host_allocator.cpp
+  src/memory/host_memory.cpp
+  src/memory/host_statistics.cpp
   src/memory/memory.cpp
   src/memory/out_of_memory.cpp
   src/memory/statistics.cpp
@@ -30,6 +37,7 @@ set(LABRIG_CORE_SOURCES
   src/ops/reduce.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
+  src/tensor/host_access.cpp
   src/tensor/launch.cpp
   src/tensor/storage.cpp
   src/tensor/tensor.cpp

@@ -157,7 +157,7 @@ class TransferCost {
   void judge_decisions(const lab::Scenario& s, const lab::Values& out, lab::Verdict& verdict) {
     lab::CostCard card(s.profile);
     const auto workloads = draw_workloads(static_cast<std::uint64_t>(s.integer("draw")));
-    const auto decisions = out.tensor("decisions").data<std::uint8_t>();
+    const auto decisions = out.tensor("decisions").data<const std::uint8_t>();
     if (decisions.size() != workloads.size())
       return verdict.wrong("wrong-shape", "there is not one decision for each piece of work");
     double eager = 0, timid = 0;  // regret from moving what should have stayed, and the other way round
@@ -186,7 +186,7 @@ class TransferCost {
                            m.upload_bytes_per_s, m.download_bytes_per_s, m.seconds_per_copy, m.seconds_per_launch});
   }
   static Machine machine_of(const Tensor& row) {
-    const auto v = row.data<double>();
+    const auto v = row.data<const double>();
     return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
   }
   static Tensor work_rows(const std::vector<Workload>& workloads) {
@@ -199,7 +199,7 @@ class TransferCost {
     return tensor<double>(values, {static_cast<std::int64_t>(workloads.size()), 7});
   }
   static Work work_of(const Tensor& row) {
-    const auto v = row.data<double>();
+    const auto v = row.data<const double>();
     return {v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
   }
 };

@@ -55,7 +55,7 @@ class DeviceContract : public testing::TestWithParam<const char*> {
 // All values, fetched to the host.
 inline std::vector<double> values(const Tensor& tensor) {
   const Tensor host = tensor.cpu().to(kF64).contiguous();
-  const auto data = host.data<double>();
+  const auto data = host.data<const double>();
   return {data.begin(), data.end()};
 }
 

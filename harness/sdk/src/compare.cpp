@@ -39,7 +39,7 @@ Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, do
                      fmt::format("its type is {}, expected {}", name_of(actual.dtype()), name_of(*dtype)));
 
   const Tensor actual64 = actual.to(Dtype::f64).contiguous(), expected64 = expected.contiguous();
-  const auto got = actual64.data<double>(), want = expected64.data<double>();
+  const auto got = actual64.data<const double>(), want = expected64.data<const double>();
   Comparison result;
   result.total = actual.numel();
   std::size_t first = 0;

@@ -10,9 +10,9 @@
 #include <thread>
 #include <unordered_map>
 
-#include "backends/sim/card/kernels/kernels.hpp"
 #include "device/backend.hpp"
 #include "kernels.hpp"
+#include "ops/plain/kernels.hpp"
 
 namespace labrig {
 namespace {
@@ -112,7 +112,7 @@ class CpuBackend final : public Backend {
       case Kernel::max:
         return cpu::reduction(call);
       default:
-        return sim::run_kernel(call);  // elementwise: the same loops on every device that is a program
+        return kernels::run(call);  // elementwise: the same loops on every device that is a program
     }
   }
 

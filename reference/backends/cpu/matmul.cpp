@@ -2,10 +2,10 @@
 // that BLAS cannot read where they lie (no dimension with stride 1) are packed first.
 #include <vector>
 
-#include "backends/sim/card/kernels/kernels.hpp"
 #include "blas.hpp"
 #include "kernels.hpp"
 #include "ops/elementwise_kernels.hpp"
+#include "ops/plain/kernels.hpp"
 #include "ops/strided.hpp"
 
 namespace labrig::cpu {
@@ -42,7 +42,7 @@ void multiply(const KernelCall& call) {
   T* const result = in_place ? static_cast<T*>(out.data) : out_room.data();
   const std::int64_t leading = in_place ? out.strides[0] : n;
   if (!gemm(m, n, k, readable(a, a_room), readable(b, b_room), Matrix<T>{result, leading, false})) {
-    return sim::run_matmul(call);  // without OpenBLAS: the plain product of the simulated card, slower by far
+    return kernels::matmul(call);  // without OpenBLAS: plain loops, slower by far
   }
   if (in_place) return;
   Operand from = out;

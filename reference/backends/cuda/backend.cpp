@@ -128,6 +128,12 @@ void CudaBackend::copy(const CopyRequest& request) {
   if (request.bytes == 0) return;
   const CurrentDevice current(index_);
   const cudaStream_t stream = stream_of(request.stream).handle.get();
+  if (request.direction == CopyDirection::peer) {
+    // Work like a kernel; the runtime goes by way of the host where the cards cannot reach each other.
+    check(cudaMemcpyPeerAsync(request.destination, request.peer.index(), request.source, index_, request.bytes, stream),
+          "cudaMemcpyPeerAsync");
+    return;
+  }
   constexpr cudaMemcpyKind kKinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
   check(cudaMemcpyAsync(request.destination, request.source, request.bytes, kKinds[static_cast<int>(request.direction)],
                         stream),
@@ -213,7 +219,8 @@ cudaEvent_t CudaBackend::event_of(EventId event) {
 EventId CudaBackend::create_event(bool timing) {
   const CurrentDevice current(index_);
   cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming),
+        "cudaEventCreateWithFlags");
   EventHandle handle(event);
   const std::lock_guard hold(lock_);
   if (free_events_.empty()) {
@@ -241,7 +248,8 @@ void CudaBackend::record_event(EventId event, StreamId stream) {
 
 void CudaBackend::wait_event(EventId event, StreamId stream, Backend& owner) {
   const CurrentDevice current(index_);
-  check(cudaStreamWaitEvent(stream_of(stream).handle.get(), static_cast<CudaBackend&>(owner).event_of(event), 0), "cudaStreamWaitEvent");
+  check(cudaStreamWaitEvent(stream_of(stream).handle.get(), static_cast<CudaBackend&>(owner).event_of(event), 0),
+        "cudaStreamWaitEvent");
 }
 
 void CudaBackend::synchronize_event(EventId event) {

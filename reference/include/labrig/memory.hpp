@@ -30,4 +30,15 @@ struct MemoryInfo {
 };
 LABRIG_API MemoryInfo mem_get_info(Device device);
 
+// --- pinned host memory ----------------------------------------------------------------------------------------------
+// All cards of a type share one allocator of pinned memory, so `device` says no more than the type. It keeps PyTorch's
+// rules: blocks are powers of two, are never split, and are kept for the next request of their size.
+
+// PyTorch's `host_memory_stats()`: "active_bytes.peak" and so on; of labrig's own beside it "requested_bytes.*", what
+// tensors asked for before rounding. The times are in microseconds, of the virtual clock on `sim`.
+LABRIG_API std::map<std::string, std::int64_t> host_memory_stats(Device device);
+LABRIG_API void reset_peak_host_memory_stats(Device device);
+// Unpins what no tensor holds and no copy still uses. On `sim` and `cuda` this waits for the cards.
+LABRIG_API void empty_host_cache(Device device);
+
 }  // namespace labrig

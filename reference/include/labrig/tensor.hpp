@@ -39,6 +39,7 @@ struct Options {
 
 struct TensorImpl;  // reference/src/tensor/impl.hpp
 class Storage;      // reference/src/tensor/storage.hpp
+class Stream;       // stream.hpp
 
 class LABRIG_API Tensor {
  public:
@@ -61,17 +62,20 @@ class LABRIG_API Tensor {
   // True when both share their first element, device and storage.
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
-  // What messages, traces and reports call this tensor. Views, `to` and `clone` inherit it. Returns *this.
+  // What messages, traces and reports call this tensor. Views, `to` and `clone` inherit it. A card learns the name when
+  // the tensor is all of its memory, so that a view can have a name of its own. Returns *this.
   const std::string& name() const;
   Tensor& set_name(std::string name);
 
   // Address of the first element, on whatever device. A device address is good for nothing on the host.
   void* data_ptr() const;
-  // Host access to a contiguous CPU tensor of exactly this type. Throws `not-on-the-host`, `dtype-mismatch`,
-  // `not-contiguous`.
+  // Host access to a contiguous CPU tensor of exactly this type: `data<const T>()` to read, `data<T>()` to read and
+  // write. Of pinned memory a simulated card is told, at this call, that the host reads or writes it now: a copy that
+  // is still under way there is then a hazard. Throws `not-on-the-host`, `dtype-mismatch`, `not-contiguous`.
   template <class T>
   std::span<T> data() const {
-    return {static_cast<T*>(host_data(dtype_of<T>)), static_cast<std::size_t>(numel())};
+    void* first = host_data(dtype_of<std::remove_const_t<T>>, !std::is_const_v<T>);
+    return {static_cast<T*>(first), static_cast<std::size_t>(numel())};
   }
   // The value of a tensor of one element, converted. On a card this waits for the current stream and copies
   // (one device-to-host copy, one value synchronisation).
@@ -89,13 +93,20 @@ class LABRIG_API Tensor {
 
   // --- where it lives -------------------------------------------------------------------------------------------
   // A tensor on `device` with element type `dtype`; this one when it already is there and `copy` is false.
-  // Blocks the host until the copy is done, unless `non_blocking` and the host memory is pinned.
+  // Blocks the host until the copy is done, unless `non_blocking` and the host memory is pinned. A download that does
+  // not block lands in pinned memory. Between two cards the copy is work in the current stream of the source, ordered
+  // with the current stream of the destination both before and after; the host does not wait.
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
   Tensor to(Dtype dtype, bool copy = false) const;
   Tensor to(Device device, Dtype dtype, bool non_blocking = false, bool copy = false) const;
   Tensor cpu() const { return to(Device{}); }
   // A copy in pinned host memory; this tensor when it is pinned already. Throws for device tensors.
   Tensor pin_memory() const;
+  // Work in `stream` uses this tensor: when its memory is freed it is not handed out again before the work that is in
+  // the stream by then is done. Needed for a tensor that is used in another stream than the one it was made in. Also
+  // for pinned memory, where copies that do not block are recorded without being asked for; no effect for other host
+  // memory. Throws `device-mismatch` for a stream of another device.
+  void record_stream(Stream stream) const;
   // Copies the values of `src` (broadcast, converted, from any device) into this tensor. Returns *this.
   const Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
   const Tensor& fill_(double value) const;
@@ -123,7 +134,7 @@ class LABRIG_API Tensor {
   const std::shared_ptr<TensorImpl>& impl() const { return impl_; }
 
  private:
-  void* host_data(Dtype dtype) const;
+  void* host_data(Dtype dtype, bool write) const;
   double item_as_double() const;
   std::int64_t item_as_int() const;
   bool is_nonzero() const;

@@ -6,6 +6,7 @@
 //   cuda   backends/cuda   a shared library of its own, loaded when the first cuda device is asked for
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,14 +67,21 @@ class Backend {
   virtual void note_pinned_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
                                  std::string_view /*name*/) {}
   virtual void note_pinned_free(void* /*block*/) {}
+  // The most host memory that the card can reach, in bytes; 0 when nobody knows.
+  virtual std::size_t pinned_limit_bytes() const { return 0; }
 
   // --- work --------------------------------------------------------------------------------------------------
   virtual void copy(const CopyRequest& request) = 0;
   virtual void launch(const KernelCall& call, StreamId stream) = 0;
   // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere.
   virtual void host_work(const KernelCost& /*cost*/) {}
-  // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out). Only
-  // pinned memory of a simulated machine matters; anything else is ignored.
+  // The steady clock that the host's calls are timed with: virtual on a simulated machine.
+  virtual std::int64_t clock_ns() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+  // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out).
+  // Only pinned memory of a simulated machine matters; anything else is ignored.
   virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
 
   // --- order -------------------------------------------------------------------------------------------------

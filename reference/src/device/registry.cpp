@@ -16,7 +16,8 @@ struct Registry {
   std::recursive_mutex mutex;  // opening the automatic machine attaches its cards
   std::shared_ptr<DeviceSlot> cpu;
   Slots sim, cuda;
-  std::optional<Error> sim_failure;  // why the automatic machine did not start; it is not tried again
+  std::shared_ptr<DeviceSlot> cuda_first;  // the cuda device that was opened first
+  std::optional<Error> sim_failure;        // why the automatic machine did not start; it is not tried again
   std::optional<Result<int>> cuda_count;
   std::atomic<std::uint64_t> machine{0};
   std::atomic<Backend*> sim_clock{nullptr};
@@ -87,6 +88,7 @@ std::shared_ptr<DeviceSlot> cuda_slot(Registry& state, Device device) {
   if (state.cuda.size() <= index) state.cuda.resize(index + 1);
   if (!state.cuda[index]) {
     state.cuda[index] = std::make_shared<DeviceSlot>(std::move(make_cuda_backend(device.index())).value());
+    if (!state.cuda_first) state.cuda_first = state.cuda[index];
   }
   return state.cuda[index];
 }
@@ -122,17 +124,29 @@ std::shared_ptr<DeviceSlot> slot_for_pinning() {
   Registry& state = registry();
   const std::lock_guard lock(state.mutex);
   const char* forced = std::getenv("LABRIG_DEVICE");
-  if (forced && *forced && !Device(forced).is_cpu()) return slot_of(Device(forced));
+  if (forced && *forced && !Device(forced).is_cpu()) return pinning_slot(slot_of(Device(forced))->device().type());
   if (!state.sim.empty()) return state.sim[0];
-  if (device_count(DeviceType::cuda) > 0) return slot_of(Device(DeviceType::cuda));
+  if (device_count(DeviceType::cuda) > 0) return pinning_slot(DeviceType::cuda);
   try {
-    return slot_of(Device(DeviceType::sim, 0));
+    return pinning_slot(DeviceType::sim);
   } catch (const Error& reason) {
     throw Error("no-card-to-pin-for", "cannot pin memory: no card is found",
                 std::string("pinned memory is host memory that a card reaches by itself; ") + reason.what() + ": " +
                     reason.why(),
                 "leave the pinning out where there is no card: on the host it changes nothing");
   }
+}
+
+std::shared_ptr<DeviceSlot> open_pinning_slot(DeviceType type) {
+  Registry& state = registry();
+  const std::lock_guard lock(state.mutex);
+  if (type == DeviceType::cuda) return state.cuda_first;
+  return type == DeviceType::sim && !state.sim.empty() ? state.sim[0] : nullptr;
+}
+
+std::shared_ptr<DeviceSlot> pinning_slot(DeviceType type) {
+  if (auto open = open_pinning_slot(type)) return open;
+  return slot_of(type == DeviceType::sim ? Device(type, 0) : Device(type));
 }
 
 std::uint64_t machine_number() { return registry().machine.load(std::memory_order_relaxed); }

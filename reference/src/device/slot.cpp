@@ -31,6 +31,7 @@ DeviceSlot::DeviceSlot(std::unique_ptr<Backend> backend) : device_(backend->devi
   if (device_.is_cpu()) return;
   driver_ = std::make_unique<Driver>(*backend_);
   allocator_ = std::make_unique<CachingAllocator>(*driver_, device_.str(), device_.index());
+  pinned_ = std::make_unique<PinnedMemory>(*backend_);
 }
 
 DeviceSlot::~DeviceSlot() { close(); }
@@ -44,6 +45,7 @@ Backend& DeviceSlot::backend() const {
 
 void DeviceSlot::close() noexcept {
   const std::lock_guard lock(closing_);
+  pinned_.reset();
   allocator_.reset();
   driver_.reset();
   backend_.reset();
@@ -78,13 +80,8 @@ void DeviceSlot::release(Block* block) noexcept {
 
 void* DeviceSlot::allocate_pinned(std::size_t bytes, std::string_view name) {
   if (bytes == 0) return nullptr;
-  void* memory = backend().pinned_malloc(bytes);
-  if (!memory) {
-    throw Error(
-        "out-of-pinned-memory", "no pinned memory left for " + std::to_string(bytes) + " bytes",
-        "pinned memory is host memory that " + device_.str() + " reaches by itself; there is a fixed amount of it",
-        "pin a few buffers once and use them again, instead of pinning every tensor");
-  }
+  backend();
+  void* memory = pinned_->allocator().allocate(bytes, name);
   record_memory(trace::Kind::allocate, Device{}, 0, bytes, name);
   return memory;
 }
@@ -95,10 +92,27 @@ void DeviceSlot::release_pinned(void* memory, std::size_t bytes) noexcept {
   if (!backend_) return;
   try {
     record_memory(trace::Kind::release, Device{}, 0, bytes, {});
-    backend_->pinned_free(memory);
+    pinned_->allocator().free(memory);
   } catch (...) {
   }
 }
+
+void DeviceSlot::record_pinned_use(const void* memory, Backend& card, StreamId stream) {
+  backend();
+  pinned_->record_use(memory, card, stream);
+}
+
+void DeviceSlot::note_name(Block* block, std::string_view name) noexcept {
+  const std::lock_guard lock(closing_);
+  if (!block || !backend_) return;
+  try {
+    backend_->note_name(block->address, name);
+  } catch (...) {
+  }
+}
+
+// MERGE: the caching allocator's own record_stream replaces this.
+void DeviceSlot::record_stream(Block* /*block*/, StreamId /*stream*/) { backend(); }
 
 void DeviceSlot::destroy_event(EventId event) noexcept {
   const std::lock_guard lock(closing_);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "device/backend.hpp"
+#include "device/pinned.hpp"
 #include "memory/caching_allocator.hpp"
 
 namespace labrig {
@@ -30,9 +31,17 @@ class DeviceSlot {
   // Memory of the card for work on `stream`; null for 0 bytes. Throws `out-of-memory`.
   Block* allocate(std::size_t bytes, StreamId stream, std::string_view name);
   void release(Block* block) noexcept;
+  // Work that is in another stream when the block is released may use it.
+  void record_stream(Block* block, StreamId stream);
   // Host memory that this card reaches. Throws `out-of-pinned-memory`.
   void* allocate_pinned(std::size_t bytes, std::string_view name);
   void release_pinned(void* memory, std::size_t bytes) noexcept;
+  // Work in a stream of `card` uses pinned memory of this slot, which must not be handed out again before it is done.
+  void record_pinned_use(const void* memory, Backend& card, StreamId stream);
+  // Null for the host and after close().
+  HostAllocator* pinned_allocator() const { return pinned_ ? &pinned_->allocator() : nullptr; }
+  // What the tensor in a block is called from now on.
+  void note_name(Block* block, std::string_view name) noexcept;
   void destroy_event(EventId event) noexcept;
 
  private:
@@ -43,6 +52,7 @@ class DeviceSlot {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<CachingAllocator> allocator_;
+  std::unique_ptr<PinnedMemory> pinned_;
 };
 
 }  // namespace labrig

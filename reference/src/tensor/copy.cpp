@@ -5,10 +5,12 @@
 //   host, strided  --hidden copy-->  host, contiguous  ==transfer==>  card
 //
 // Types are converted on the host when the copy blocks, which spares card memory, and on the card when it does not,
-// which spares the host the wait (PyTorch's rule).
+// which spares the host the wait (PyTorch's rule). Between two cards of a type the source packs and converts, and the
+// bytes go over directly; between cards of two types they go by way of the host.
 #include "device/registry.hpp"
 #include "device/thread_state.hpp"
 #include "labrig/error.hpp"
+#include "labrig/stream.hpp"
 #include "tensor/impl.hpp"
 #include "tensor/names.hpp"
 #include "tensor/view.hpp"
@@ -40,13 +42,37 @@ void transfer(const Tensor& dst, const Tensor& src, bool non_blocking, Cause cau
   request.name = src.name();
   const auto kind = up ? trace::Kind::upload : down ? trace::Kind::download : trace::Kind::device_copy;
   record(kind, cause, slot->device(), request.stream, request.bytes, src.name());
+  if (!request.pinned && (up || down)) announce_host_access(impl_of(up ? src : dst), down);
   slot->backend().copy(request);
+  if (non_blocking && request.pinned) host.record_use(*slot, request.stream);
   // The host has waited: a copy that blocks, and every copy into memory that the card cannot reach by itself.
   const bool waits = (up || down) && (!non_blocking || (down && !request.pinned));
   if (waits) {
     const Cause why = cause == Cause::value ? Cause::value : Cause::copy;
     record(trace::Kind::sync, why, slot->device(), request.stream, 0, src.name());
   }
+}
+
+// Bytes of a contiguous tensor to one of the same type and shape on another card of the same type. The copy is work in
+// the source's current stream: it waits for what the destination's current stream may still do with that memory, and
+// that stream waits for the copy.
+void transfer_to_peer(const Tensor& dst, const Tensor& src, Cause cause) {
+  if (dst.numel() == 0) return;
+  const Stream source = current_stream(src.device()), destination = current_stream(dst.device());
+  CopyRequest request;
+  request.direction = CopyDirection::peer;
+  request.destination = dst.data_ptr();
+  request.source = src.data_ptr();
+  request.bytes = src.nbytes();
+  request.non_blocking = true;
+  request.cause = cause;
+  request.stream = source.id();
+  request.name = src.name();
+  request.peer = dst.device();
+  source.wait_stream(destination);
+  record(trace::Kind::device_copy, cause, src.device(), request.stream, request.bytes, src.name());
+  backend_of(src.device()).copy(request);
+  destination.wait_stream(source);
 }
 
 // Both on one device, `src` broadcasts to `dst`.
@@ -68,14 +94,18 @@ Tensor ready_to_send(const Tensor& src, Dtype dtype) {
   return contiguous_copy(src, dtype, src.is_contiguous() ? Cause::asked : Cause::hidden);
 }
 
-// Between host and card; `src` has the shape of `dst`.
+// Between host and card, or two cards of a type; `src` has the shape of `dst`.
 void copy_across(const Tensor& dst, const Tensor& src, bool non_blocking, Cause cause) {
-  const bool convert_at_source = dst.dtype() == src.dtype() || src.device().is_cpu() == !non_blocking;
+  const bool peers = !dst.device().is_cpu() && !src.device().is_cpu();
+  const auto send = [&](const Tensor& to, const Tensor& from) {
+    peers ? transfer_to_peer(to, from, cause) : transfer(to, from, non_blocking, cause);
+  };
+  const bool convert_at_source = peers || dst.dtype() == src.dtype() || src.device().is_cpu() == !non_blocking;
   const Dtype sent = convert_at_source ? dst.dtype() : src.dtype();
   const Tensor from = ready_to_send(src, sent);
-  if (dst.is_contiguous() && dst.dtype() == sent) return transfer(dst, from, non_blocking, cause);
+  if (dst.is_contiguous() && dst.dtype() == sent) return send(dst, from);
   const Tensor landed = make_tensor(dst.sizes(), {sent, dst.device()}, src.name());
-  transfer(landed, from, non_blocking, cause);
+  send(landed, from);
   copy_within(dst, landed, dst.is_contiguous() ? Cause::asked : Cause::hidden);
 }
 
@@ -92,8 +122,8 @@ void copy_values(const Tensor& dst, const Tensor& src, bool non_blocking, Cause 
   check_fills(dst.sizes(), src.sizes());
   if (dst.device() == src.device()) return copy_within(dst, src, cause);
   const Tensor from = src.sizes() == dst.sizes() ? src : src.expand(dst.sizes());
-  if (!dst.device().is_cpu() && !src.device().is_cpu()) {
-    // Between two cards: by way of the host.
+  const bool cards = !dst.device().is_cpu() && !src.device().is_cpu();
+  if (cards && dst.device().type() != src.device().type()) {
     const Tensor on_host = make_tensor(from.sizes(), {from.dtype(), Device{}}, src.name());
     copy_across(on_host, from, false, cause);
     return copy_across(dst, on_host, non_blocking, cause);
@@ -112,7 +142,7 @@ Tensor Tensor::to(Device device, Dtype dtype, bool non_blocking, bool copy) cons
   if (!copy && target == this->device() && dtype == impl.dtype) return *this;
   // A download that does not wait needs a landing place that the card reaches by itself.
   const bool pinned = non_blocking && target.is_cpu() && !this->device().is_cpu();
-  Tensor result = pinned ? make_pinned(sizes(), dtype, impl.storage->slot(), impl.name)
+  Tensor result = pinned ? make_pinned(sizes(), dtype, pinning_slot(this->device().type()), impl.name)
                          : make_tensor(sizes(), {dtype, target}, impl.name);
   copy_values(result, *this, non_blocking, Cause::asked);
   return result;

@@ -30,7 +30,11 @@ Tensor make_pinned(const Dims& sizes, Dtype dtype, std::shared_ptr<DeviceSlot> s
 // The bytes of a contiguous tensor of these sizes. Throws `invalid-shape` for negative sizes and overflow.
 std::size_t storage_bytes(const Dims& sizes, Dtype dtype);
 
-// The tensor as an operand of a kernel.
+// Tells the clock of a simulated machine that the host reads or writes the elements now; nothing for memory that is not
+// pinned for it (host_access.cpp).
+void announce_host_access(const TensorImpl& impl, bool write);
+
+// The tensor as an operand of a kernel that is launched next: on the host this is its access.
 Operand operand_of(const Tensor& tensor, Access access);
 // Queues the call on the current stream of the device of `out`, the tensor of operand 0; nothing when that is empty.
 void launch(const Tensor& out, const KernelCall& call);

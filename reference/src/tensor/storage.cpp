@@ -61,6 +61,15 @@ std::byte* Storage::data() const {
   return data_;
 }
 
+void Storage::record_use(const DeviceSlot& card, StreamId stream) const {
+  if (home_ == Home::card) slot_->record_stream(block_, stream);
+  if (data_ && is_pinned_for(card.device().type())) slot_->record_pinned_use(data_, card.backend(), stream);
+}
+
+void Storage::note_name(std::string_view name) const {
+  if (home_ == Home::card) slot_->note_name(block_, name);
+}
+
 std::shared_ptr<DeviceSlot> Storage::slot() const { return home_ == Home::card ? slot_ : slot_of(Device{}); }
 
 }  // namespace labrig

@@ -33,6 +33,11 @@ class Storage {
   bool is_pinned_for(DeviceType type) const { return is_pinned() && slot_->device().type() == type; }
   // That of the card; opens the host's for host memory.
   std::shared_ptr<DeviceSlot> slot() const;
+  // Work in a stream of the card uses this memory; it is not handed out again before that is done. No effect for host
+  // memory that the card does not reach.
+  void record_use(const DeviceSlot& card, StreamId stream) const;
+  // What the card calls the memory from now on.
+  void note_name(std::string_view name) const;
 
  private:
   enum class Home : std::uint8_t { host, pinned, card, borrowed };

@@ -1,7 +1,9 @@
 // The tensor handle: what it is made of, its views, and access to its values on the host.
 #include "labrig/tensor.hpp"
 
+#include "device/registry.hpp"
 #include "labrig/error.hpp"
+#include "labrig/stream.hpp"
 #include "tensor/impl.hpp"
 #include "tensor/names.hpp"
 #include "tensor/view.hpp"
@@ -32,9 +34,23 @@ std::int64_t Tensor::size(int dim_) const {
 }
 
 Tensor& Tensor::set_name(std::string name) {
-  impl_of(*this);
+  const Storage& storage = *impl_of(*this).storage;
   impl_->name = std::move(name);
+  if (nbytes() == storage.bytes()) storage.note_name(impl_->name);
   return *this;
+}
+
+void Tensor::record_stream(Stream stream) const {
+  const Storage& storage = *impl_of(*this).storage;
+  const auto slot = slot_of(stream.device());
+  const Device other = slot->device();
+  if (other != device() && !storage.is_pinned_for(other.type())) {
+    throw Error("device-mismatch",
+                "a tensor on " + device().str() + " cannot be recorded in a stream of " + other.str(),
+                "record_stream tells the memory of a device about work of that device",
+                "record a stream of " + device().str() + ", or copy the tensor to " + other.str());
+  }
+  if (!other.is_cpu()) storage.record_use(*slot, stream.id());
 }
 
 void* Tensor::data_ptr() const {
@@ -44,7 +60,7 @@ void* Tensor::data_ptr() const {
   return data + impl.layout.offset * static_cast<std::int64_t>(element_bytes(impl.dtype));
 }
 
-void* Tensor::host_data(Dtype asked) const {
+void* Tensor::host_data(Dtype asked, bool write) const {
   const TensorImpl& impl = impl_of(*this);
   const std::string called = impl.name.empty() ? "the tensor" : "'" + impl.name + "'";
   if (!device().is_cpu()) {
@@ -67,6 +83,7 @@ void* Tensor::host_data(Dtype asked) const {
                     ", so its elements do not lie one after another",
                 "call .contiguous() and use data() of what it returns");
   }
+  announce_host_access(impl, write);
   return data_ptr();
 }
 

@@ -20,7 +20,10 @@ Tensor fetched(const Tensor& tensor) {
                 "item() gives the one value of a tensor that has one; this one has shape " + tensor.sizes().str(),
                 "choose an element first, as x[0].item(), or reduce the tensor");
   }
-  if (tensor.device().is_cpu()) return tensor;
+  if (tensor.device().is_cpu()) {
+    announce_host_access(impl_of(tensor), false);
+    return tensor;
+  }
   Tensor host = make_tensor(tensor.sizes(), {tensor.dtype(), Device{}}, tensor.name());
   copy_values(host, tensor, false, trace::Cause::value);
   return host;
@@ -96,6 +99,7 @@ std::string Tensor::str() const {
     copy_values(host, *this, false, trace::Cause::value);
   }
   host = host.contiguous();
+  announce_host_access(impl_of(host), false);
   std::string text = name().empty() ? "" : name() + ": ";
   text += std::string(name_of(dtype())) + sizes().str() + " on " + device().str() + " = ";
   append_values(text, static_cast<const std::byte*>(host.data_ptr()), host.layout(), dtype(), 0,

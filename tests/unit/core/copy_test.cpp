@@ -149,13 +149,32 @@ TEST(Copy, StaysOnTheCardForACloneThere) {
   EXPECT_NE(copy.data_ptr(), x.data_ptr());
 }
 
-TEST(Copy, GoesByWayOfTheHostBetweenTwoCards) {
+TEST(Copy, GoesDirectlyBetweenTwoCardsOrderedWithBothStreams) {
   AttachedCard cards(2);
   const Tensor x = arange(3, {kF32, kCard});
+  set_current_stream(Stream("sim:1", 5));
+  set_current_stream(Stream("sim:0", 4));
   const Tensor there = x.to("sim:1");
   EXPECT_EQ(there.device(), Device("sim:1"));
-  EXPECT_EQ(cards->copies.size(), 2u);
+  ASSERT_EQ(cards->copies.size(), 1u);
+  EXPECT_EQ(cards->copies[0].direction, CopyDirection::peer);
+  EXPECT_EQ(cards->copies[0].bytes, 12u);
+  EXPECT_EQ(cards->order,
+            (std::vector<std::string>{"sim:1 record 1 in 5", "sim:0 wait for 1 of sim:1 in 4", "sim:0 copy in 4",
+                                      "sim:0 record 1 in 4", "sim:1 wait for 1 of sim:0 in 5"}));
+  EXPECT_EQ(cards->events, 0u);
+  EXPECT_TRUE(cards->syncs.empty());
   EXPECT_EQ(values(there), (std::vector<float>{0, 1, 2}));
+}
+
+TEST(Copy, PacksAndConvertsAtTheSourceBetweenTwoCards) {
+  AttachedCard cards(2);
+  const Tensor x = arange(6, {kI32, kCard}).view({2, 3}).t();
+  const Tensor target = zeros({2, 3}, Device("sim:1"));
+  target.t().copy_(x);
+  ASSERT_EQ(cards->copies.size(), 1u);
+  EXPECT_EQ(cards->copies[0].bytes, 24u);
+  EXPECT_EQ(values(target), (std::vector<float>{0, 1, 2, 3, 4, 5}));
 }
 
 TEST(Copy, FetchesAValueInOneCopyWithThatCause) {

@@ -126,6 +126,71 @@ TEST(Stream, GuardMakesAStreamCurrentForAScope) {
   EXPECT_EQ(card->launches[0].stream, stream.id());
 }
 
+TEST(Stream, GuardMakesItsDeviceCurrentToo) {
+  AttachedCard cards(2);
+  const Stream here = new_stream("sim:0"), there = new_stream("sim:1");
+  set_current_stream(here);
+  {
+    const StreamGuard guard(there);
+    EXPECT_EQ(resolve("sim"), Device("sim:1"));
+    EXPECT_EQ(current_stream("sim"), there);
+    EXPECT_EQ(current_stream("sim:0"), here);
+  }
+  EXPECT_EQ(resolve("sim"), Device("sim:0"));
+  EXPECT_EQ(current_stream("sim"), here);
+  EXPECT_EQ(current_stream("sim:1"), Stream("sim:1"));
+}
+
+TEST(Stream, IsCurrentOnItsOwnDeviceAndThreadOnly) {
+  AttachedCard cards(2);
+  const Stream stream = new_stream("sim:1");
+  set_current_stream(stream);
+  EXPECT_EQ(current_device(DeviceType::sim), 1);
+  EXPECT_EQ(current_stream("sim:0"), Stream("sim:0"));
+  std::thread([] {
+    EXPECT_EQ(current_device(DeviceType::sim), 0);
+    EXPECT_EQ(current_stream("sim:1"), Stream("sim:1"));
+  }).join();
+}
+
+TEST(Stream, WaitsForAnotherStreamThroughAnEvent) {
+  AttachedCard cards(2);
+  const Stream first("sim:0", 2), second("sim:1", 3);
+  second.wait_stream(first);
+  EXPECT_EQ(cards->order, (std::vector<std::string>{"sim:0 record 1 in 2", "sim:1 wait for 1 of sim:0 in 3"}));
+  EXPECT_EQ(cards->events, 0u);
+  const Event event = first.record_event();
+  first.wait_event(event);
+  EXPECT_EQ(cards->order.back(), "sim:0 wait for 2 of sim:0 in 2");
+  EXPECT_EQ(cards->events, 1u);
+}
+
+TEST(Event, TakesTheCurrentStreamOfItsDeviceByDefault) {
+  AttachedCard cards(2);
+  set_current_stream(Stream("sim:1", 6));
+  Event event("sim:1");
+  EXPECT_EQ(event.device(), Device("sim:1"));
+  event.record();
+  event.wait();
+  EXPECT_EQ(cards->order, (std::vector<std::string>{"sim:1 record 1 in 6", "sim:1 wait for 1 of sim:1 in 6"}));
+}
+
+TEST(Event, HasNoTimeWithoutTiming) {
+  AttachedCard card;
+  Event first("sim"), second("sim", false);
+  expect_error("event-without-timing", "Both events must be created with argument 'enable_timing=True'.",
+               [&] { first.elapsed_ms(second); });
+  expect_error("event-without-timing", "Both events must be created with argument 'enable_timing=True'.",
+               [&] { second.elapsed_ms(first); });
+}
+
+TEST(Event, CannotBeWaitedForByADeviceOfAnotherType) {
+  AttachedCard card;
+  Event event("sim:0");
+  event.record();
+  expect_error("device-mismatch", "a stream of cpu cannot wait for an event of sim:0", [&] { event.wait(Stream()); });
+}
+
 TEST(Event, DoesNothingUntilItIsRecorded) {
   AttachedCard card;
   Event event("sim:0");
@@ -149,10 +214,14 @@ TEST(Event, RefusesToMeasureWhatWasNotRecorded) {
   EXPECT_EQ(first.elapsed_ms(second), 1.5);
 }
 
-TEST(Event, RefusesAStreamOfAnotherDevice) {
+TEST(Event, RefusesToBeRecordedInAStreamOfAnotherDeviceWithPyTorchsText) {
   AttachedCard cards(2);
-  Event event("sim:0");
-  EXPECT_EQ(error_of([&] { event.record(Stream("sim:1")); }).code(), "device-mismatch");
+  Event event("sim:0"), other("sim:1");
+  expect_error("device-mismatch", "Event device 0 does not match recording stream's device 1.",
+               [&] { event.record(Stream("sim:1")); });
+  event.record();
+  other.record();
+  EXPECT_EQ(error_of([&] { event.elapsed_ms(other); }).code(), "device-mismatch");
 }
 
 TEST(Event, OutlivesItsCardWithoutHarm) {

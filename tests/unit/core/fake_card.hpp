@@ -32,6 +32,11 @@ struct FakeCard final : Backend {
     std::size_t requested, block_bytes;
     std::string name;
   };
+  struct Access {
+    const void* address;
+    std::size_t bytes;
+    bool write;
+  };
   // What outlives the card, so that a test can look at it after the card is gone.
   struct Log {
     std::vector<Copy> copies;
@@ -39,7 +44,11 @@ struct FakeCard final : Backend {
     std::vector<Note> allocs;
     std::vector<trace::Cause> syncs;
     std::vector<KernelCost> host_work;
-    std::size_t frees = 0, pinned = 0, streams = 0, events = 0;
+    std::vector<std::string> order;  // "sim:0 record 1 in 2", "sim:0 wait for 1 in 2", "sim:0 copy in 2"
+    std::vector<std::string> names;  // given after the allocation
+    std::vector<Note> pinned_allocs;
+    std::vector<Access> accesses;
+    std::size_t frees = 0, pinned = 0, pinned_frees = 0, streams = 0, events = 0;
   };
 
   explicit FakeCard(std::shared_ptr<Log> the_log, int index = 0, std::size_t the_capacity = std::size_t{64} << 20)
@@ -50,7 +59,7 @@ struct FakeCard final : Backend {
   }
 
   Device device() const override { return {DeviceType::sim, index_}; }
-  std::string describe() const override { return "sim:0: a card for tests"; }
+  std::string describe() const override { return device().str() + ": a card for tests"; }
   MemoryInfo memory_info() override { return {capacity - used, capacity}; }
 
   void* driver_malloc(std::size_t bytes) override {
@@ -72,6 +81,12 @@ struct FakeCard final : Backend {
     ++log->frees;
     if (dead) throw Error("card-gone", "the card does not answer", "it is a card for tests", "ask another");
   }
+  void note_name(void*, std::string_view name) override { log->names.emplace_back(name); }
+  void note_pinned_alloc(void*, std::size_t requested, std::size_t block_bytes, std::string_view name) override {
+    log->pinned_allocs.push_back({requested, block_bytes, std::string(name)});
+  }
+  void note_pinned_free(void*) override { ++log->pinned_frees; }
+  std::size_t pinned_limit_bytes() const override { return capacity; }
   void* pinned_malloc(std::size_t bytes) override {
     if (bytes > capacity) return nullptr;
     ++log->pinned;
@@ -87,6 +102,7 @@ struct FakeCard final : Backend {
     std::memcpy(request.destination, request.source, request.bytes);
     log->copies.push_back({request.direction, request.bytes, request.pinned, request.non_blocking, request.cause,
                            request.stream, std::string(request.name)});
+    log->order.push_back(device().str() + " copy in " + std::to_string(request.stream));
   }
   void launch(const KernelCall& call, StreamId stream) override {
     log->launches.push_back({call.kernel, call.kernel == Kernel::copy && call.scalars[0] != 0, stream});
@@ -96,6 +112,9 @@ struct FakeCard final : Backend {
   }
   void host_work(const KernelCost& cost) override {
     if (!in_kernel) log->host_work.push_back(cost);
+  }
+  void host_access(const void* address, std::size_t bytes, bool write) override {
+    log->accesses.push_back({address, bytes, write});
   }
 
   StreamId create_stream() override { return static_cast<StreamId>(++log->streams); }
@@ -107,10 +126,16 @@ struct FakeCard final : Backend {
     return ++last_event;
   }
   void destroy_event(EventId) override { --log->events; }
-  void record_event(EventId, StreamId) override {}
-  void wait_event(EventId, StreamId, Backend&) override { ++waits; }
+  void record_event(EventId event, StreamId stream) override {
+    log->order.push_back(device().str() + " record " + std::to_string(event) + " in " + std::to_string(stream));
+  }
+  void wait_event(EventId event, StreamId stream, Backend& owner) override {
+    ++waits;
+    log->order.push_back(device().str() + " wait for " + std::to_string(event) + " of " + owner.device().str() +
+                         " in " + std::to_string(stream));
+  }
   void synchronize_event(EventId) override { log->syncs.push_back(trace::Cause::asked); }
-  bool query_event(EventId) override { return true; }
+  bool query_event(EventId) override { return events_done; }
   double elapsed_ms(EventId, EventId) override { return 1.5; }
 
   std::shared_ptr<Log> log;
@@ -121,6 +146,7 @@ struct FakeCard final : Backend {
   EventId last_event = 0;
   int waits = 0;
   bool in_kernel = false;
+  bool events_done = true;
   bool dead = false;  // throws when memory is given back
 };
 

@@ -10,6 +10,7 @@
 #include "fake_card.hpp"
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
+#include "labrig/stream.hpp"
 
 // Under a sanitizer: a request that is too large fails, as it does without one, instead of ending the program.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
@@ -196,6 +197,25 @@ TEST(Tensor, WritesNewValuesOnTheCardItself) {
   EXPECT_EQ(card->launches.size(), 2u);
 }
 
+TEST(Tensor, TellsTheCardItsNameUnlessItIsAPartOfItsMemory) {
+  AttachedCard card;
+  Tensor x = zeros({4}, Device("sim"));
+  x.set_name("weights");
+  x.narrow(0, 0, 2).set_name("bias");
+  zeros({4}).set_name("on the host");
+  EXPECT_EQ(card->names, std::vector<std::string>{"weights"});
+}
+
+TEST(Tensor, RefusesToBeRecordedInAStreamOfAnotherDevice) {
+  AttachedCard cards(2);
+  zeros({4}).record_stream(Stream());
+  const Tensor x = zeros({4}, Device("sim:0"));
+  expect_error("device-mismatch", "a tensor on sim:0 cannot be recorded in a stream of sim:1",
+               [&] { x.record_stream(Stream("sim:1")); });
+  expect_error("device-mismatch", "a tensor on cpu cannot be recorded in a stream of sim:0",
+               [&] { zeros({4}).record_stream(Stream("sim:0")); });
+}
+
 TEST(Tensor, OutlivesItsCardWithoutHarm) {
   Tensor x, pinned;
   std::shared_ptr<test::FakeCard::Log> log;
@@ -257,7 +277,7 @@ TEST(Memory, IsRefusedWithPyTorchsTextWhenTheCardIsFull) {
       << error.what();
 }
 
-TEST(PinnedMemory, IsTakenOnceAndGivenBack) {
+TEST(PinnedMemory, IsTakenOnceKeptAndGivenBackWhenAsked) {
   AttachedCard card;
   {
     const Tensor x = arange(4).pin_memory();
@@ -267,7 +287,73 @@ TEST(PinnedMemory, IsTakenOnceAndGivenBack) {
     EXPECT_EQ(values<std::int64_t>(x), (std::vector<std::int64_t>{0, 1, 2, 3}));
     EXPECT_EQ(card->pinned, 1u);
   }
+  EXPECT_EQ(card->pinned, 1u);
+  EXPECT_EQ(host_memory_stats("sim").at("active_requests.current"), 0);
+  EXPECT_EQ(host_memory_stats("sim").at("allocated_bytes.current"), 32);
+  empty_host_cache("sim");
   EXPECT_EQ(card->pinned, 0u);
+  EXPECT_EQ(host_memory_stats("sim:0").at("num_host_free"), 1);
+  reset_peak_host_memory_stats("sim");
+  EXPECT_EQ(host_memory_stats("sim").at("allocated_bytes.peak"), 0);
+}
+
+TEST(PinnedMemory, IsTakenInPowersOfTwoAndAnnouncedAsItWasAsked) {
+  AttachedCard card;
+  Tensor x = zeros({100});
+  x.set_name("batch");
+  x.pin_memory();
+  ASSERT_EQ(card->pinned_allocs.size(), 1u);
+  EXPECT_EQ(card->pinned_allocs[0].requested, 400u);
+  EXPECT_EQ(card->pinned_allocs[0].block_bytes, 512u);
+  EXPECT_EQ(card->pinned_allocs[0].name, "batch");
+  EXPECT_EQ(card->pinned_frees, 1u);
+}
+
+TEST(PinnedMemory, IsNotUsedAgainBeforeTheCopiesFromItAreDone) {
+  AttachedCard card;
+  card.card().events_done = false;
+  Tensor x = empty({64}, Options().pinned_memory());
+  const void* first = x.data_ptr();
+  const Tensor there = x.narrow(0, 16, 16).to("sim", true);  // of a part: the whole block is in use
+  x = Tensor();
+  x = empty({64}, Options().pinned_memory());
+  EXPECT_NE(x.data_ptr(), first);
+  card.card().events_done = true;
+  const Tensor y = empty({64}, Options().pinned_memory());
+  EXPECT_EQ(y.data_ptr(), first);
+  EXPECT_EQ(card->events, 0u);
+}
+
+TEST(PinnedMemory, IsUsedAgainAtOnceAfterACopyThatBlocked) {
+  AttachedCard card;
+  card.card().events_done = false;
+  Tensor x = empty({64}, Options().pinned_memory());
+  const void* first = x.data_ptr();
+  const Tensor there = x.to("sim");
+  x = Tensor();
+  EXPECT_EQ(empty({64}, Options().pinned_memory()).data_ptr(), first);
+}
+
+TEST(PinnedMemory, WaitsForAStreamThatWasRecorded) {
+  AttachedCard card;
+  card.card().events_done = false;
+  Tensor x = empty({64}, Options().pinned_memory());
+  const void* first = x.data_ptr();
+  x.record_stream(new_stream("sim"));
+  x = Tensor();
+  EXPECT_NE(empty({64}, Options().pinned_memory()).data_ptr(), first);
+}
+
+TEST(PinnedMemory, IsOnePoolForAllCardsOfAType) {
+  AttachedCard cards(2);
+  cards.card().events_done = false;
+  Tensor x = zeros({64}, Device("sim:1")).to("cpu", true);
+  const void* first = x.data_ptr();
+  x = Tensor();  // an event of sim:1 guards the memory
+  EXPECT_EQ(cards->order.back(), "sim:1 record 1 in 0");
+  const Tensor y = empty({64}, Options().pinned_memory());
+  EXPECT_EQ(y.data_ptr(), first);
+  EXPECT_EQ(host_memory_stats("sim:1").at("num_host_alloc"), 1);
 }
 
 TEST(PinnedMemory, IsRefusedForTensorsOfACardWithPyTorchsText) {
@@ -280,7 +366,7 @@ TEST(PinnedMemory, IsRefusedForTensorsOfACardWithPyTorchsText) {
 
 TEST(PinnedMemory, SaysWhenThereIsNoneLeft) {
   AttachedCard card;
-  expect_error("out-of-pinned-memory", "no pinned memory left for 400000000 bytes",
+  expect_error("out-of-pinned-memory", "CUDA error: out of memory: no pinned memory left for 381.47 MiB",
                [] { empty({100000000}, Options().pinned_memory()); });
 }
 

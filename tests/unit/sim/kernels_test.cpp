@@ -1,5 +1,5 @@
 // The kernels of the card against plain loops in double precision, over types, strides, broadcasting and overlap.
-#include "card/kernels/kernels.hpp"
+#include "ops/plain/kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -109,7 +109,7 @@ void run(Kernel kernel, std::initializer_list<Operand> operands, std::uint64_t s
   for (const Operand& operand : operands) call.push(operand);
   call.scalars[0] = scalar;
   ASSERT_EQ(schema_violation(call), std::nullopt);
-  run_kernel(call);
+  kernels::run(call);
 }
 
 double arithmetic(Kernel kernel, double a, double b) {

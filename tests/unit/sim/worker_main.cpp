@@ -1,6 +1,6 @@
 // A worker for the tests: attaches to a card process by the descriptors it inherits and does what it is told.
 //
-//   sim-test-worker PROGRAM SEED DEVICE_PAGE WORKER_PAGE ARENA BASE ARENA_BYTES CAPACITY DATA
+//   sim-test-worker PROGRAM SEED HANDLES
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,7 +8,10 @@
 #include <string>
 
 #include "backends/sim/machine.hpp"
+#include "handles_word.hpp"
 #include "labrig/ops.hpp"
+#include "programs/generate.hpp"
+#include "programs/library_run.hpp"
 #include "random_program.hpp"
 
 using namespace labrig;
@@ -28,19 +31,14 @@ void dereference() {
 
 int main(int, char** arguments) {
   const std::string program = arguments[1];
-  sim::Handles handles;
-  handles.device_page_fd = static_cast<int>(number(arguments[3]));
-  handles.worker_page_fd = static_cast<int>(number(arguments[4]));
-  handles.arena_fd = static_cast<int>(number(arguments[5]));
-  handles.base = number(arguments[6]);
-  handles.arena_bytes = number(arguments[7]);
-  handles.capacity_bytes = {number(arguments[8])};
-  handles.card_names = {"desktop"};
-  handles.data = number(arguments[9]) != 0;
-  sim::attach(handles);
+  sim::attach(sim::unpacked(arguments[3]));
   sim::begin_region();
   if (program == "random" || program == "jitter") {
     sim::run_random_program(static_cast<std::uint32_t>(number(arguments[2])), program == "jitter");
+  } else if (program == "judged") {
+    using namespace sim::programs;
+    const Program judged = for_the_library(random_program(number(arguments[2])));
+    std::fputs(run_with_library(judged).text().c_str(), stderr);
   } else if (program == "dereference") {
     dereference();
   } else if (program == "null") {

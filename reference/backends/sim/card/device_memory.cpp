@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "card/kernels/kernels.hpp"
 #include "labrig/error.hpp"
+#include "ops/plain/kernels.hpp"
 
 namespace labrig::sim {
 
@@ -38,7 +38,7 @@ void DeviceMemory::run(const KernelCall& call) {
     Operand& operand = placed.operands[static_cast<std::size_t>(i)];
     operand.data = at(reinterpret_cast<std::uint64_t>(operand.data));
   }
-  run_kernel(placed);
+  kernels::run(placed);
 }
 
 void DeviceMemory::write(std::uint64_t destination, const std::byte* source, std::uint64_t bytes) {

@@ -132,6 +132,10 @@ void SimBackend::host_work(const KernelCost& cost) {
   client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
 }
 
+std::int64_t SimBackend::clock_ns() {
+  return static_cast<std::int64_t>(client_->call(Opcode::clock, target(), {}).value[0]) / 1000;
+}
+
 // --- order
 // ------------------------------------------------------------------------------------------------------------
 
@@ -183,7 +187,9 @@ void SimBackend::record_event(EventId event, StreamId stream) {
   client_->send(Opcode::record, target(stream), {event});
 }
 
-void SimBackend::wait_event(EventId event, StreamId stream, Backend& /*owner*/) { client_->send(Opcode::wait, target(stream), {event}); }
+void SimBackend::wait_event(EventId event, StreamId stream, Backend& /*owner*/) {
+  client_->send(Opcode::wait, target(stream), {event});
+}
 
 void SimBackend::synchronize_event(EventId event) {
   client_->call(Opcode::sync_event, target(), {event, cause_bits(trace::Cause::asked)});

@@ -41,10 +41,12 @@ class SimBackend final : public Backend {
   void note_free(void* block) override;
   void* pinned_malloc(std::size_t bytes) override;
   void pinned_free(void* memory) override;
+  std::size_t pinned_limit_bytes() const override { return client_->handles().arena_bytes; }
 
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
+  std::int64_t clock_ns() override;
 
   StreamId create_stream() override;
   void synchronize_stream(StreamId stream, trace::Cause cause) override;

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "card/kernels/kernels.hpp"
+#include "ops/plain/kernels.hpp"
 #include "ops/strided.hpp"
 
-namespace labrig::sim {
+namespace labrig::kernels {
 namespace {
 
 // The accumulator for elements of type T.
 template <class T>
-using Sum = std::conditional_t<kernels::is_float_element<T>, double, std::int64_t>;
+using Sum = std::conditional_t<is_float_element<T>, double, std::int64_t>;
 
 template <class V>
 V added(V sum, V value) {
   if constexpr (std::is_same_v<V, std::int64_t>) {
-    return kernels::wrapping_add(sum, value);
+    return wrapping_add(sum, value);
   } else {
     return sum + value;
   }
@@ -30,17 +30,17 @@ V larger(V best, V value) {
 // Folds `count` elements that lie `stride` apart.
 template <class T, class V, class Fold>
 V fold(const T* from, std::int64_t stride, std::int64_t count, V start, Fold step) {
-  for (std::int64_t i = 0; i < count; ++i) start = step(start, static_cast<V>(kernels::load(from[i * stride])));
+  for (std::int64_t i = 0; i < count; ++i) start = step(start, static_cast<V>(load(from[i * stride])));
   return start;
 }
 
 // Rounds an accumulator to the output, whose kind is at least that of the input.
 template <class Out, class V>
 Out rounded(V value) {
-  if constexpr (std::is_same_v<Out, kernels::Bool8>) {
+  if constexpr (std::is_same_v<Out, Bool8>) {
     return {static_cast<std::uint8_t>(value != 0)};
-  } else if constexpr (kernels::is_float_element<Out>) {
-    return kernels::store<Out>(static_cast<kernels::Arithmetic<Out>>(value));
+  } else if constexpr (is_float_element<Out>) {
+    return store<Out>(static_cast<Arithmetic<Out>>(value));
   } else {
     return static_cast<Out>(static_cast<std::int64_t>(value));
   }
@@ -54,14 +54,14 @@ void reduce(const KernelCall& call) {
   const std::int64_t count = call.operands[1].sizes[dim], stride = call.operands[1].strides[dim];
   Operand lines = call.operands[1];
   lines.sizes[dim] = 1;
-  kernels::Walk<2>({&out, &lines}).rows([&](const auto& first, const auto& strides, std::int64_t outputs) {
+  Walk<2>({&out, &lines}).rows([&](const auto& first, const auto& strides, std::int64_t outputs) {
     auto* to = reinterpret_cast<Out*>(first[0]);
     const auto* from = reinterpret_cast<const T*>(first[1]);
     for (std::int64_t i = 0; i < outputs; ++i) {
       const T* line = from + i * strides[1];
       Out& result = to[i * strides[0]];
       if (call.kernel == Kernel::max) {
-        const auto start = kernels::load(*line);
+        const auto start = load(*line);
         const auto best = fold(line, stride, count, start, larger<std::remove_const_t<decltype(start)>>);
         result = rounded<Out>(best);
       } else {
@@ -78,14 +78,14 @@ void reduce(const KernelCall& call) {
 
 }  // namespace
 
-void run_reduction(const KernelCall& call) {
-  kernels::dispatch(call.operands[0].dtype, [&]<class Out>() {
-    kernels::dispatch(call.operands[1].dtype, [&]<class T>() {
+void reduction(const KernelCall& call) {
+  dispatch(call.operands[0].dtype, [&]<class Out>() {
+    dispatch(call.operands[1].dtype, [&]<class T>() {
       // The schema lets only outputs through that can hold the input's kind.
-      constexpr bool fits = kernels::is_float_element<Out> || !kernels::is_float_element<T>;
+      constexpr bool fits = is_float_element<Out> || !is_float_element<T>;
       if constexpr (fits) reduce<Out, T>(call);
     });
   });
 }
 
-}  // namespace labrig::sim
+}  // namespace labrig::kernels

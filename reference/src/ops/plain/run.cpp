@@ -2,10 +2,10 @@
 #include <cstring>
 #include <vector>
 
-#include "card/kernels/kernels.hpp"
 #include "ops/elementwise_kernels.hpp"
+#include "ops/plain/kernels.hpp"
 
-namespace labrig::sim {
+namespace labrig::kernels {
 namespace {
 
 // One past the last byte that the operand touches, from its first; 0 when it has no elements.
@@ -29,42 +29,42 @@ bool in_place(const Operand& input, const Operand& out) {
   return input.data == out.data && input.dtype == out.dtype && input.sizes == out.sizes && input.strides == out.strides;
 }
 
-void dispatch_kernel(const KernelCall& call) {
+void dispatch_call(const KernelCall& call) {
   switch (call.kernel) {
     case Kernel::fill:
-      return kernels::fill(call);
+      return fill(call);
     case Kernel::copy:
-      return kernels::copy(call);
+      return copy(call);
     case Kernel::add:
     case Kernel::sub:
     case Kernel::mul:
     case Kernel::div:
-      return kernels::binary(call);
+      return binary(call);
     case Kernel::add_scalar:
     case Kernel::sub_scalar:
     case Kernel::mul_scalar:
     case Kernel::div_scalar:
-      return kernels::with_scalar(call);
+      return with_scalar(call);
     case Kernel::relu:
-      return kernels::relu(call);
+      return relu(call);
     case Kernel::neg:
-      return kernels::neg(call);
+      return neg(call);
     case Kernel::masked_fill:
-      return kernels::masked_fill(call);
+      return masked_fill(call);
     case Kernel::matmul:
-      return run_matmul(call);
+      return matmul(call);
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
-      return run_reduction(call);
+      return reduction(call);
     case Kernel::arange:
-      return kernels::arange(call);
+      return arange(call);
   }
 }
 
 }  // namespace
 
-void run_kernel(const KernelCall& call) {
+void run(const KernelCall& call) {
   const Operand& out = call.operands[0];
   if (span_bytes(out) == 0) return;
   const bool elementwise = call.kernel < Kernel::matmul;
@@ -77,7 +77,7 @@ void run_kernel(const KernelCall& call) {
     copies.emplace_back(from, from + span_bytes(input));
     input.data = copies.back().data();
   }
-  dispatch_kernel(apart);
+  dispatch_call(apart);
 }
 
-}  // namespace labrig::sim
+}  // namespace labrig::kernels

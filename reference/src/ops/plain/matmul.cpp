@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
-#include "card/kernels/kernels.hpp"
+#include "ops/plain/kernels.hpp"
 #include "ops/strided.hpp"
 
-namespace labrig::sim {
+namespace labrig::kernels {
 namespace {
 
 constexpr std::int64_t kColumns = 8;
@@ -34,7 +34,7 @@ void tile(const V* rows, const V* panel, std::int64_t depth, V (&result)[kRows][
 
 template <class T>
 void multiply(const Operand& out, const Operand& a, const Operand& b) {
-  using V = kernels::Arithmetic<T>;
+  using V = Arithmetic<T>;
   const std::int64_t m = out.sizes[0], n = out.sizes[1], depth = a.sizes[1];
   auto* to = static_cast<T*>(out.data);
   const auto* from_a = static_cast<const T*>(a.data);
@@ -45,7 +45,7 @@ void multiply(const Operand& out, const Operand& a, const Operand& b) {
   std::vector<V> rows(static_cast<std::size_t>(padded * depth));
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      rows[static_cast<std::size_t>(i * depth + k)] = kernels::load(from_a[i * a.strides[0] + k * a.strides[1]]);
+      rows[static_cast<std::size_t>(i * depth + k)] = load(from_a[i * a.strides[0] + k * a.strides[1]]);
     }
   }
   std::vector<V> panel(static_cast<std::size_t>(depth * kColumns));
@@ -53,8 +53,7 @@ void multiply(const Operand& out, const Operand& a, const Operand& b) {
     const std::int64_t columns = std::min(kColumns, n - j);
     for (std::int64_t k = 0; k < depth; ++k) {
       for (std::int64_t c = 0; c < columns; ++c) {
-        panel[static_cast<std::size_t>(k * kColumns + c)] =
-            kernels::load(from_b[k * b.strides[0] + (j + c) * b.strides[1]]);
+        panel[static_cast<std::size_t>(k * kColumns + c)] = load(from_b[k * b.strides[0] + (j + c) * b.strides[1]]);
       }
     }
     for (std::int64_t i = 0; i < m; i += kRows) {
@@ -62,7 +61,7 @@ void multiply(const Operand& out, const Operand& a, const Operand& b) {
       tile(rows.data() + i * depth, panel.data(), depth, result);
       for (std::int64_t r = 0; r < std::min(kRows, m - i); ++r) {
         for (std::int64_t c = 0; c < columns; ++c) {
-          to[(i + r) * out.strides[0] + (j + c) * out.strides[1]] = kernels::store<T>(result[r][c]);
+          to[(i + r) * out.strides[0] + (j + c) * out.strides[1]] = store<T>(result[r][c]);
         }
       }
     }
@@ -71,7 +70,7 @@ void multiply(const Operand& out, const Operand& a, const Operand& b) {
 
 }  // namespace
 
-void run_matmul(const KernelCall& call) {
+void matmul(const KernelCall& call) {
   const auto& [out, a, b] = std::tie(call.operands[0], call.operands[1], call.operands[2]);
   switch (out.dtype) {
     case Dtype::f32:
@@ -87,4 +86,4 @@ void run_matmul(const KernelCall& call) {
   }
 }
 
-}  // namespace labrig::sim
+}  // namespace labrig::kernels
