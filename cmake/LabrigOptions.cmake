@@ -2,6 +2,7 @@
 # layout that `make install` and `make bundle` give.
 option(LABRIG_TESTS "Build the tests" ON)
 option(LABRIG_WERROR "Treat warnings as errors" OFF)
+option(LABRIG_FUZZ "Build tests/fuzz as libFuzzer programs; needs clang" OFF)
 set(LABRIG_SANITIZE "" CACHE STRING "Sanitizers for everything, as -fsanitize= takes them: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -42,4 +43,11 @@ if(LABRIG_SANITIZE)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   endif()
   add_link_options(-fsanitize=${LABRIG_SANITIZE})
+endif()
+if(LABRIG_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "LABRIG_FUZZ=ON needs clang++, which brings libFuzzer; this is ${CMAKE_CXX_COMPILER}: use the preset "
+                        "`fuzz`, or configure with -DCMAKE_CXX_COMPILER=clang++-19")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
