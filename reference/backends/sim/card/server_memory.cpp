@@ -54,6 +54,7 @@ void Server::name_note(const Command& command) {
   const std::uint64_t address = command.arg[0];
   if (Block* block = blocks_.starting(address)) {
     block->name = command.header.name;
+    findings_.name_block(block->id, block->name);
     return;
   }
   refuse({"bad-address", "a tensor was named at " + map_.text(address) + ", where none starts",
