@@ -22,7 +22,9 @@
 
 namespace labrig::sim {
 
-enum class Mode : std::uint8_t { eager, late };  // S12; `late` comes with the ordering ledger
+// When an operation changes bytes: at its submission, or as late as the order of the program allows (docs/simulated-card.md).
+// Clock, counters and hazards are the same in both.
+enum class Mode : std::uint8_t { eager, late };
 
 // The limits of one case (S10). Counted, so that the outcome is the same on every machine.
 struct Limits {
@@ -48,7 +50,8 @@ struct Metrics {
   std::uint64_t launches = 0, device_flops = 0, hidden_copies = 0, hidden_copy_bytes = 0;
   std::uint64_t syncs_explicit = 0, syncs_value = 0, syncs_copy = 0, syncs_implicit = 0;
   std::int64_t time_ps = 0;
-  std::uint64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, pinned_peak_bytes = 0;
+  std::uint64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, pinned_peak_bytes = 0;  // the last: requested
+  std::uint64_t pinned_taken_peak_bytes = 0;  // pinned memory that the driver has handed out
   std::uint64_t hazards = 0;
   std::int64_t busy_compute_ps = 0, busy_up_ps = 0, busy_down_ps = 0, overlap_ps = 0;  // engine use; copy with compute
   bool operator==(const Metrics&) const = default;

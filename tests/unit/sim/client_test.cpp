@@ -143,9 +143,6 @@ TEST(CardThread, RefusesOptionsThatMakeNoMachine) {
     }
   };
   EXPECT_EQ(code(MachineOptions{}), "bad-machine");
-  MachineOptions late = options_with(round_profile());
-  late.mode = Mode::late;
-  EXPECT_EQ(code(late), "bad-machine");
   MachineOptions odd = options_with(round_profile());
   odd.limits.pinned_bytes = 1000;
   EXPECT_EQ(code(odd), "bad-machine");

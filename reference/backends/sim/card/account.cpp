@@ -10,6 +10,7 @@ void Account::begin(std::int64_t now_ps) {
   metrics_.peak_allocated_bytes = allocated_;
   metrics_.peak_reserved_bytes = reserved_;
   metrics_.pinned_peak_bytes = pinned_;
+  metrics_.pinned_taken_peak_bytes = pinned_taken_;
   frozen_ = false;
   begin_ps_ = now_ps;
   timeline_.clear();
@@ -99,6 +100,7 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
       {"peak_allocated_bytes", integer(m.peak_allocated_bytes)},
       {"peak_reserved_bytes", integer(m.peak_reserved_bytes)},
       {"pinned_peak_bytes", integer(m.pinned_peak_bytes)},
+      {"pinned_taken_peak_bytes", integer(m.pinned_taken_peak_bytes)},
       {"hazards", integer(m.hazards)},
       {"busy_compute_ps", m.busy_compute_ps},
       {"busy_up_ps", m.busy_up_ps},

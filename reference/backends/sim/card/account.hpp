@@ -2,6 +2,7 @@
 // thousand bars and steps of the charts. Read next: server.hpp (who counts what).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ class Account {
   void hold_pinned(std::int64_t bytes, std::int64_t now_ps) {
     hold(pinned_, metrics_.pinned_peak_bytes, bytes, now_ps);
   }
+  void hold_pinned_taken(std::int64_t bytes) {
+    pinned_taken_ += static_cast<std::uint64_t>(bytes);
+    if (!frozen_) metrics_.pinned_taken_peak_bytes = std::max(metrics_.pinned_taken_peak_bytes, pinned_taken_);
+  }
 
   void add_host_span(std::string name, std::int64_t start_ps, std::int64_t end_ps, std::uint16_t device,
                      std::uint16_t stream, std::uint64_t bytes = 0);
@@ -57,7 +62,7 @@ class Account {
   Metrics metrics_, ignored_;
   bool frozen_ = false;
   std::int64_t begin_ps_ = 0;
-  std::uint64_t allocated_ = 0, reserved_ = 0, pinned_ = 0;
+  std::uint64_t allocated_ = 0, reserved_ = 0, pinned_ = 0, pinned_taken_ = 0;
   std::vector<Span> timeline_;
   std::vector<MemoryPoint> memory_;
 };

@@ -20,33 +20,46 @@ bool BlockTable::announce(std::uint64_t start, std::uint64_t requested_bytes, st
     const Block& before = std::prev(next)->second;
     if (start - before.start < before.block_bytes) return false;
   }
-  live_.emplace(start, Block{next_id_++, start, requested_bytes, block_bytes, name});
+  Block& block = live_.emplace_hint(next, start, Block{next_id_++, start, requested_bytes, block_bytes, name, {}})->second;
+  if (map_ != nullptr) block.undefined.add({start, requested_bytes});  // what the host writes is not seen
   return true;
 }
 
 std::optional<Block> BlockTable::free(std::uint64_t start) {
   const auto found = live_.find(start);
   if (found == live_.end()) return std::nullopt;
-  const Block block = found->second;
+  Block block = std::move(found->second);
+  block.undefined.clear();
   live_.erase(found);
   freed_.push_back(block);
   if (freed_.size() > kFreedRemembered) freed_.pop_front();
   return block;
 }
 
-std::uint64_t BlockTable::free_all_in(std::uint64_t start, std::uint64_t bytes) {
-  std::uint64_t freed_bytes = 0;
+BlockTable::Total BlockTable::free_all_in(std::uint64_t start, std::uint64_t bytes) {
+  Total total;
   for (auto next = live_.lower_bound(start); next != live_.end() && next->first - start < bytes;
        next = live_.lower_bound(start)) {
-    freed_bytes += free(next->first)->block_bytes;
+    const auto block = free(next->first);
+    total.requested_bytes += block->requested_bytes;
+    total.block_bytes += block->block_bytes;
   }
-  return freed_bytes;
+  return total;
 }
 
-const Block* BlockTable::holding(std::uint64_t address, std::uint64_t bytes) const {
+Block* BlockTable::starting(std::uint64_t start) {
+  const auto found = live_.find(start);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+std::string BlockTable::text(std::uint64_t address) const {
+  return map_ != nullptr ? map_->text(address) : "byte " + std::to_string(address) + " of the pinned memory";
+}
+
+Block* BlockTable::holding(std::uint64_t address, std::uint64_t bytes) {
   auto next = live_.upper_bound(address);
   if (next == live_.begin()) return nullptr;
-  const Block& block = (--next)->second;
+  Block& block = (--next)->second;
   if (bytes > block.requested_bytes || address - block.start > block.requested_bytes - bytes) return nullptr;
   return &block;
 }
@@ -72,7 +85,7 @@ Violation BlockTable::missed(const std::string& who, std::uint64_t address, std:
                                    ? inside + std::min(bytes, ~std::uint64_t{0} - inside) - block->requested_bytes
                                    : 0;
     return {"out-of-bounds",
-            who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", up to " + bytes_text(past) +
+            who + " " + bytes_text(bytes) + " at " + text(address) + ", up to " + bytes_text(past) +
                 " past the end of " + quoted(names_.text(block->name)),
             "the tensor has " + bytes_text(block->requested_bytes) + ", and the access starts at byte " +
                 std::to_string(inside),
@@ -80,13 +93,14 @@ Violation BlockTable::missed(const std::string& who, std::uint64_t address, std:
   }
   if (const Block* block = freed_around(address)) {
     return {"use-after-free",
-            who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", in " + quoted(names_.text(block->name)) +
+            who + " " + bytes_text(bytes) + " at " + text(address) + ", in " + quoted(names_.text(block->name)) +
                 ", which is freed",
             "the memory went back to the allocator when the last tensor on it was destroyed",
             "keep a tensor (not a pointer) alive until the work that uses it is queued"};
   }
-  return {"bad-address", who + " " + bytes_text(bytes) + " at " + map_.text(address) + ", where there is no tensor",
-          "no live block was announced for these bytes", "use the memory of a tensor that lives on this device"};
+  return {"bad-address", who + " " + bytes_text(bytes) + " at " + text(address) + ", where there is no tensor",
+          "no live block was announced for these bytes", map_ != nullptr ? "use the memory of a tensor that lives on this device"
+                          : "use the memory of a pinned tensor that is alive"};
 }
 
 }  // namespace labrig::sim

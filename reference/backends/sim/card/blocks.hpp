@@ -1,5 +1,5 @@
-// The announced blocks of all cards: which bytes belong to which tensor right now. Every access of every command
-// must lie inside one live block; one that does not is answered with the block it missed.
+// The announced blocks of all cards, or of the pinned arena: which bytes belong to which tensor right now. Every access
+// of every command must lie inside one live block; one that does not is answered with the block it missed.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "card/byte_ranges.hpp"
 #include "card/names.hpp"
 #include "card/violation.hpp"
 #include "protocol/address_map.hpp"
@@ -20,21 +21,30 @@ struct Block {
   std::uint64_t requested_bytes = 0;  // accesses are bounded by these
   std::uint64_t block_bytes = 0;      // and the account counts these
   std::uint32_t name = 0;
+  RangeSet undefined;  // bytes that no operation has written since the announcement
 };
 
 class BlockTable {
  public:
-  BlockTable(const AddressMap& map, const NameTable& names) : map_(map), names_(names) {}
+  BlockTable(const AddressMap& map, const NameTable& names) : map_(&map), names_(names) {}
+  // Of the pinned arena.
+  explicit BlockTable(const NameTable& names) : names_(names) {}
 
   // False when it overlaps a live block.
   bool announce(std::uint64_t start, std::uint64_t requested_bytes, std::uint64_t block_bytes, std::uint32_t name);
   std::optional<Block> free(std::uint64_t start);
+  bool ever_announced() const { return next_id_ > 1; }
   std::size_t live_count() const { return live_.size(); }
   // The live blocks that start in [start, start + bytes) are no more, as their segment is not.
-  std::uint64_t free_all_in(std::uint64_t start, std::uint64_t bytes);
+  struct Total {
+    std::uint64_t requested_bytes = 0, block_bytes = 0;
+  };
+  Total free_all_in(std::uint64_t start, std::uint64_t bytes);
 
   // The live block with all of [address, address + bytes) in its requested bytes.
-  const Block* holding(std::uint64_t address, std::uint64_t bytes) const;
+  Block* holding(std::uint64_t address, std::uint64_t bytes);
+  // The live block that starts there.
+  Block* starting(std::uint64_t start);
   // Why there is none. `who` is the subject of the sentence: "kernel 'matmul' reads".
   Violation missed(const std::string& who, std::uint64_t address, std::uint64_t bytes) const;
   // Where an address lies, for the report of a fault in the client: the live block around it, else the newest freed
@@ -43,7 +53,9 @@ class BlockTable {
   const Block* freed_around(std::uint64_t address) const;
 
  private:
-  const AddressMap& map_;
+  std::string text(std::uint64_t address) const;
+
+  const AddressMap* map_ = nullptr;  // null: the arena
   const NameTable& names_;
   std::map<std::uint64_t, Block> live_;  // by start
   std::deque<Block> freed_;              // the last 4,096, newest at the back

@@ -79,6 +79,11 @@ void Consumer::publish(const Answer& answer, std::uint32_t ticket) {
     copy_text(reply.code, answer.violation->code);
     copy_text(reply.text, answer.violation->what + "\n" + answer.violation->why + "\n" + answer.violation->fix);
   }
+  const Clock& frontier = server_.frontier();
+  std::uint64_t* published = regions_.device_page().frontier;
+  for (std::size_t i = 0; i < std::min(frontier.size(), kPublishedStreams); ++i) {
+    published[i] = frontier.of(static_cast<StreamIndex>(i));
+  }
   reply.ticket.store(ticket, std::memory_order_release);
 }
 

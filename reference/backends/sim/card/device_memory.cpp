@@ -31,12 +31,22 @@ void DeviceMemory::release(std::uint64_t offset, std::uint64_t bytes) {
   if (end > first) madvise(at(first), end - first, MADV_DONTNEED);
 }
 
-void DeviceMemory::run(const KernelCall& call) {
+void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
   if (!has_data()) return;
   KernelCall placed = call;
+  std::vector<std::vector<std::byte>> copies;  // of inputs that show poison
   for (int i = 0; i < placed.operand_count; ++i) {
     Operand& operand = placed.operands[static_cast<std::size_t>(i)];
-    operand.data = at(reinterpret_cast<std::uint64_t>(operand.data));
+    const auto offset = reinterpret_cast<std::uint64_t>(operand.data);
+    operand.data = at(offset);
+    if (i == 0 || poisoned.empty()) continue;
+    const std::uint64_t bytes = extent_bytes(operand);
+    std::vector<ByteRange> parts;
+    poisoned.common({offset, bytes}, parts);
+    if (parts.empty()) continue;
+    std::vector<std::byte>& copy = copies.emplace_back(at(offset), at(offset) + bytes);
+    for (const ByteRange& part : parts) std::memset(copy.data() + (part.start - offset), 0xFF, part.bytes);
+    operand.data = copy.data();
   }
   kernels::run(placed);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "card/byte_ranges.hpp"
 #include "ops/kernel.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/regions.hpp"
@@ -20,13 +21,14 @@ class DeviceMemory {
   // Of a validated device offset. Not without data.
   std::byte* at(std::uint64_t offset) const { return memory_.data() + offset; }
 
-  // What a new block holds until something is written: NaN in all float types, -1 in the signed integers.
+  // Bytes that nobody may rely on: NaN in all float types, -1 in the signed integers.
   void poison(std::uint64_t offset, std::uint64_t bytes);
   // Gives the pages of a freed segment back to the system.
   void release(std::uint64_t offset, std::uint64_t bytes);
 
   // The effects of commands; each does nothing without data. Operand addresses of `call` are offsets.
-  void run(const KernelCall& call);
+  // The inputs of a kernel show poison in the ranges of `poisoned`, which stay as they are.
+  void run(const KernelCall& call, const RangeSet& poisoned);
   void write(std::uint64_t destination, const std::byte* source, std::uint64_t bytes);
   void read(std::byte* destination, std::uint64_t source, std::uint64_t bytes);
   void copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);

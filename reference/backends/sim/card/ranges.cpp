@@ -30,6 +30,12 @@ std::optional<std::uint64_t> RangeTable::give_back(std::uint64_t address) {
   return bytes;
 }
 
+std::optional<std::uint64_t> RangeTable::starting(std::uint64_t address) const {
+  const auto found = ranges_.find(address);
+  if (found == ranges_.end()) return std::nullopt;
+  return found->second;
+}
+
 std::optional<RangeTable::Range> RangeTable::holding(std::uint64_t address, std::uint64_t bytes) const {
   auto next = ranges_.upper_bound(address);
   if (next == ranges_.begin()) return std::nullopt;

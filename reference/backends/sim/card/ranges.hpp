@@ -21,6 +21,8 @@ class RangeTable {
   std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment);
   // The bytes of the range that starts at `address`, which is free again; nothing when none starts there.
   std::optional<std::uint64_t> give_back(std::uint64_t address);
+  // The bytes of the range that starts at `address`.
+  std::optional<std::uint64_t> starting(std::uint64_t address) const;
   // The range that holds all of [address, address + bytes).
   std::optional<Range> holding(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t taken_bytes() const { return taken_bytes_; }

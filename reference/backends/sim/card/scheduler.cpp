@@ -42,6 +42,17 @@ MarkRef Scheduler::submit(std::uint16_t device, std::uint16_t id, Engine engine,
   return append(stream_of(device, id), std::move(operation));
 }
 
+MarkRef Scheduler::submit_peer(std::uint16_t device, std::uint16_t id, std::uint16_t other, std::int64_t duration_ps,
+                               const Label& label) {
+  Operation operation;
+  operation.engine = Engine::down;
+  operation.other = other;
+  operation.duration_ps = duration_ps;
+  operation.label = label;
+  operation.submitted_ps = host_ps_;
+  return append(stream_of(device, id), std::move(operation));
+}
+
 MarkRef Scheduler::record(std::uint16_t device, std::uint16_t id) {
   Operation operation;
   operation.submitted_ps = host_ps_;
@@ -134,43 +145,42 @@ void Scheduler::settle_streams() {
 // --- events -----------------------------------------------------------------------------------------------------
 
 bool Scheduler::find_start(Start& best) {
+  const auto key = [](const Start& s) {
+    const Stream& stream = *s.stream;
+    return std::make_tuple(s.start_ps, stream.device, stream.queue.front().engine, s.ready_ps, stream.id);
+  };
   for (Stream* stream : active_) {
     if (stream->running || !startable(*stream)) continue;
     Card& card = cards_[stream->device];
     const Operation& next = stream->queue.front();
-    const int engine = static_cast<int>(next.engine);
-    const EngineState& state = card.engines[static_cast<std::size_t>(engine)];
+    const EngineState& state = card.engine(next.engine);
     if (state.running != nullptr) continue;
     const std::int64_t ready = ready_ps(*stream);
-    const std::int64_t start = std::max(ready, state.free_from_ps);
-    const auto key = [](const Start& s) {
-      return std::make_tuple(s.start_ps, s.stream->device, s.engine, s.ready_ps, s.stream->id);
-    };
-    const Start candidate{stream, &card, engine, start, ready};
+    std::int64_t start = std::max(ready, state.free_from_ps);
+    if (next.other >= 0) {
+      const EngineState& far = cards_[static_cast<std::size_t>(next.other)].engine(Engine::up);
+      if (far.running != nullptr) continue;
+      start = std::max(start, far.free_from_ps);
+    }
+    const Start candidate{stream, start, ready};
     if (best.stream == nullptr || key(candidate) < key(best)) best = candidate;
   }
   return best.stream != nullptr;
 }
 
 bool Scheduler::step(std::int64_t limit_ps) {
-  Card* finishing_card = nullptr;
-  int finishing_engine = 0;
-  std::int64_t finish_ps = 0;
+  Stream* finishing = nullptr;
   for (Card& card : cards_) {
-    for (int engine = 0; engine < kEngines; ++engine) {
-      const EngineState& state = card.engines[static_cast<std::size_t>(engine)];
-      if (state.running != nullptr && (finishing_card == nullptr || state.finish_ps < finish_ps)) {
-        finishing_card = &card;
-        finishing_engine = engine;
-        finish_ps = state.finish_ps;
-      }
+    for (const EngineState& state : card.engines) {
+      if (state.running == nullptr || state.running->job.card != &card) continue;
+      if (finishing == nullptr || state.running->job.finish_ps < finishing->job.finish_ps) finishing = state.running;
     }
   }
   Start next;
   const bool can_start = find_start(next);
-  if (finishing_card != nullptr && (!can_start || finish_ps <= next.start_ps)) {
-    if (finish_ps > limit_ps) return false;
-    finish(*finishing_card, finishing_engine);
+  if (finishing != nullptr && (!can_start || finishing->job.finish_ps <= next.start_ps)) {
+    if (finishing->job.finish_ps > limit_ps) return false;
+    finish(*finishing);
     return true;
   }
   if (!can_start || next.start_ps >= limit_ps) return false;
@@ -182,76 +192,96 @@ bool Scheduler::step(std::int64_t limit_ps) {
 void Scheduler::account(Card& card, std::int64_t now_ps) {
   const std::int64_t passed = now_ps - card.event_ps;
   card.event_ps = now_ps;
-  const auto busy = [&](Engine engine) { return card.engines[static_cast<std::size_t>(engine)].running != nullptr; };
   for (std::size_t engine = 0; engine < kEngines; ++engine) {
     if (card.engines[engine].running != nullptr) use_.busy_ps[engine] = later(use_.busy_ps[engine], passed);
   }
-  if (busy(Engine::compute) && (busy(Engine::up) || busy(Engine::down))) {
+  if (card.busy(Engine::compute) && (card.busy(Engine::up) || card.busy(Engine::down))) {
     use_.overlap_ps = later(use_.overlap_ps, passed);
   }
 }
 
+// How much of its work a copy does in a picosecond, in units of 1/scale: less while the other direction of its card, or
+// of one of its cards, is busy.
+std::int64_t Scheduler::rate_of(const Job& job) {
+  const auto pace = [](const Card& card) {
+    return card.busy(Engine::up) && card.busy(Engine::down) ? card.numerator : card.denominator;
+  };
+  if (job.other == nullptr) return pace(*job.card);
+  return std::min(pace(*job.card) * job.other->denominator, pace(*job.other) * job.card->denominator);
+}
+
 // What each running copy still has to do at `now_ps`, at the rate that held since the last settlement.
 void Scheduler::settle_copies(Card& card, std::int64_t now_ps) {
-  EngineState& up = card.engines[static_cast<std::size_t>(Engine::up)];
-  EngineState& down = card.engines[static_cast<std::size_t>(Engine::down)];
-  const std::int64_t rate = up.running != nullptr && down.running != nullptr ? card.numerator : card.denominator;
-  for (EngineState* state : {&up, &down}) {
-    if (state->running == nullptr) continue;
-    state->remaining = std::max(Wide{0}, state->remaining - Wide{now_ps - state->settled_ps} * rate);
-    state->settled_ps = now_ps;
+  for (const Engine engine : {Engine::up, Engine::down}) {
+    if (!card.busy(engine)) continue;
+    Job& job = card.engine(engine).running->job;
+    job.remaining = std::max(Wide{0}, job.remaining - Wide{now_ps - job.settled_ps} * rate_of(job));
+    job.settled_ps = now_ps;
   }
 }
 
 void Scheduler::replan_copies(Card& card, std::int64_t now_ps) {
-  EngineState& up = card.engines[static_cast<std::size_t>(Engine::up)];
-  EngineState& down = card.engines[static_cast<std::size_t>(Engine::down)];
-  const std::int64_t rate = up.running != nullptr && down.running != nullptr ? card.numerator : card.denominator;
-  for (EngineState* state : {&up, &down}) {
-    if (state->running == nullptr) continue;
-    const Wide left_ps = (state->remaining + rate - 1) / rate;
-    state->finish_ps = later(now_ps, static_cast<std::int64_t>(std::min(left_ps, Wide{kEndOfTime})));
+  for (const Engine engine : {Engine::up, Engine::down}) {
+    if (!card.busy(engine)) continue;
+    Job& job = card.engine(engine).running->job;
+    const std::int64_t rate = rate_of(job);
+    const Wide left_ps = (job.remaining + rate - 1) / rate;
+    job.finish_ps = later(now_ps, static_cast<std::int64_t>(std::min(left_ps, Wide{kEndOfTime})));
   }
 }
 
 void Scheduler::start(const Start& chosen) {
-  Card& card = *chosen.card;
+  Stream& stream = *chosen.stream;
+  const Operation& operation = stream.queue.front();
+  Card& card = cards_[stream.device];
+  Card* other = operation.other < 0 ? nullptr : &cards_[static_cast<std::size_t>(operation.other)];
   const std::int64_t now_ps = chosen.start_ps;
-  account(card, now_ps);
-  if (chosen.engine != static_cast<int>(Engine::compute)) settle_copies(card, now_ps);
-  EngineState& state = card.engines[static_cast<std::size_t>(chosen.engine)];
-  const Operation& operation = chosen.stream->queue.front();
-  chosen.stream->running = true;
-  state.running = chosen.stream;
-  state.start_ps = now_ps;
-  state.finish_ps = later(now_ps, operation.duration_ps);
-  if (chosen.engine != static_cast<int>(Engine::compute)) {
-    state.remaining = Wide{operation.duration_ps} * card.denominator;
-    state.settled_ps = now_ps;
-    replan_copies(card, now_ps);
+  const bool copies = operation.engine != Engine::compute;
+  for (Card* one : {&card, other}) {
+    if (one == nullptr) continue;
+    account(*one, now_ps);
+    if (copies) settle_copies(*one, now_ps);
   }
+  const std::int64_t scale = !copies ? 1 : card.denominator * (other == nullptr ? 1 : other->denominator);
+  stream.job = {operation.engine, &card, other,  now_ps, later(now_ps, operation.duration_ps),
+                Wide{operation.duration_ps} * scale, scale, now_ps};
+  stream.running = true;
+  card.engine(operation.engine).running = &stream;
+  if (other != nullptr) other->engine(Engine::up).running = &stream;
+  if (!copies) return;
+  replan_copies(card, now_ps);
+  if (other != nullptr) replan_copies(*other, now_ps);
 }
 
-void Scheduler::finish(Card& card, int engine) {
-  EngineState& state = card.engines[static_cast<std::size_t>(engine)];
-  Stream& stream = *state.running;
-  const std::int64_t now_ps = state.finish_ps;
-  account(card, now_ps);
-  if (engine != static_cast<int>(Engine::compute)) settle_copies(card, now_ps);
-  state.running = nullptr;
-  state.free_from_ps = now_ps;
-  if (engine != static_cast<int>(Engine::compute)) replan_copies(card, now_ps);
+void Scheduler::finish(Stream& stream) {
+  const Job job = stream.job;
+  const std::int64_t now_ps = job.finish_ps;
+  const bool copies = job.engine != Engine::compute;
+  for (Card* one : {job.card, job.other}) {
+    if (one == nullptr) continue;
+    account(*one, now_ps);
+    if (copies) settle_copies(*one, now_ps);
+  }
+  job.card->engine(job.engine) = {nullptr, now_ps};
+  if (job.other != nullptr) job.other->engine(Engine::up) = {nullptr, now_ps};
+  if (copies) {
+    replan_copies(*job.card, now_ps);
+    if (job.other != nullptr) replan_copies(*job.other, now_ps);
+  }
 
   Operation& operation = stream.queue.front();
   operation.mark->done = true;
   operation.mark->time_ps = now_ps;
   last_finish_ps_ = now_ps;
-  listener_({stream.device, stream.id, operation.engine, state.start_ps, now_ps, operation.label});
-  stream.last_was_kernel = operation.engine == Engine::compute;
+  listener_({stream.device, stream.id, job.engine, job.start_ps, now_ps, operation.label});
+  if (job.other != nullptr) {
+    listener_({static_cast<std::uint16_t>(operation.other), stream.id, Engine::up, job.start_ps, now_ps, operation.label});
+  }
+  stream.last_was_kernel = job.engine == Engine::compute;
   stream.last_finish_ps = now_ps;
   stream.running = false;
   stream.queue.pop_front();
-  --card.unfinished;
+  --job.card->unfinished;
   settle_streams();
 }
 

@@ -68,6 +68,9 @@ class Scheduler {
   // An operation that keeps an engine busy for `duration_ps`. The mark is its finish.
   MarkRef submit(std::uint16_t device, std::uint16_t stream, Engine engine, std::int64_t duration_ps,
                  const Label& label);
+  // A copy to another card: keeps the engine `down` of its own card and `up` of the other busy for the same time.
+  MarkRef submit_peer(std::uint16_t device, std::uint16_t stream, std::uint16_t other, std::int64_t duration_ps,
+                      const Label& label);
   // The finish of all work queued in the stream so far.
   MarkRef record(std::uint16_t device, std::uint16_t stream);
   void wait(std::uint16_t device, std::uint16_t stream, MarkRef mark);
@@ -86,8 +89,10 @@ class Scheduler {
   void reset_use() { use_ = {}; }
 
  private:
+  struct Card;
   struct Operation {
     Engine engine = Engine::none;
+    std::int32_t other = -1;  // the other card of a copy between cards
     std::int64_t submitted_ps = 0;  // launch latency included
     std::int64_t duration_ps = 0;
     std::uint64_t sequence = 0;
@@ -95,21 +100,30 @@ class Scheduler {
     MarkRef mark;
     Label label;
   };
+  // What a stream has on an engine, or on two.
+  struct Job {
+    Engine engine = Engine::none;
+    Card* card = nullptr;
+    Card* other = nullptr;  // of a copy between cards
+    std::int64_t start_ps = 0, finish_ps = 0;
+    Wide remaining = 0;  // copies: ps x scale, at `settled_ps`
+    std::int64_t scale = 1, settled_ps = 0;
+  };
   struct Stream {
     bool exists = false, blocking = false, running = false, active = false;
     bool last_was_kernel = false;
     std::uint16_t device = 0, id = 0;
     std::int64_t last_finish_ps = 0;
     std::deque<Operation> queue;  // front: running, or next
+    Job job;                      // while running
   };
   struct EngineState {
     Stream* running = nullptr;
-    std::int64_t free_from_ps = 0, start_ps = 0;
-    std::int64_t finish_ps = 0;
-    Wide remaining = 0;  // copies: ps x denominator, at `settled_ps`
-    std::int64_t settled_ps = 0;
+    std::int64_t free_from_ps = 0;
   };
   struct Card {
+    EngineState& engine(Engine which) { return engines[static_cast<std::size_t>(which)]; }
+    bool busy(Engine which) const { return engines[static_cast<std::size_t>(which)].running != nullptr; }
     std::int64_t launch_latency_ps, kernel_gap_ps, numerator, denominator, queue_depth;
     std::array<EngineState, kEngines> engines;
     std::vector<std::unique_ptr<Stream>> streams;
@@ -118,8 +132,6 @@ class Scheduler {
   };
   struct Start {
     Stream* stream = nullptr;
-    Card* card = nullptr;
-    int engine = 0;
     std::int64_t start_ps = 0, ready_ps = 0;
   };
 
@@ -135,8 +147,9 @@ class Scheduler {
   bool step(std::int64_t limit_ps);
   bool find_start(Start& best);
   void start(const Start& start);
-  void finish(Card& card, int engine);
+  void finish(Stream& stream);
   void account(Card& card, std::int64_t now_ps);
+  static std::int64_t rate_of(const Job& job);
   void settle_copies(Card& card, std::int64_t now_ps);
   void replan_copies(Card& card, std::int64_t now_ps);
   void advance() {

@@ -17,6 +17,7 @@ bool reads_or_frees(Opcode opcode) {
   switch (opcode) {
     case Opcode::copy_up:
     case Opcode::pageable_begin:
+    case Opcode::copy_peer:
     case Opcode::host_work:
     case Opcode::begin:
       return false;
@@ -38,15 +39,20 @@ Server::Server(const MachineOptions& options, const Regions& regions)
       regions_(regions),
       map_(capacities(options.cards)),
       blocks_(map_, names_),
+      pinned_blocks_(names_),
       account_(options.limits.trace_events, names_),
       scheduler_(options.cards, [this](const FinishedOperation& operation) { account_.add_operation(operation); }),
       memory_(map_, options.data),
+      ledger_(options.cards.size() + 1),
+      effects_(memory_, regions),
+      findings_(names_, ledger_.order(), options.cards.size()),
       arena_(0, regions.arena_bytes()) {
   for (int i = 0; i < map_.cards(); ++i) {
     Card card{
-        Prices(options.cards[static_cast<std::size_t>(i)]), RangeTable(map_.part(i).start, map_.part(i).bytes), {}, {}};
+        Prices(options.cards[static_cast<std::size_t>(i)]), RangeTable(map_.part(i).start, map_.part(i).bytes), {}, {}, {}};
     card.streams_alive.set(0);
     card.streams_used.set(0);
+    card.stream_index[0] = ledger_.order().add_stream(static_cast<std::uint16_t>(i), 0, true);
     cards_.push_back(std::move(card));
   }
 }
@@ -133,10 +139,18 @@ void Server::carry_out(const Record& record) {
       return pageable_chunk(command);
     case Opcode::copy_within:
       return copy_within(command);
+    case Opcode::copy_peer:
+      return copy_peer(command);
     case Opcode::alloc_note:
       return alloc_note(command);
     case Opcode::free_note:
       return free_note(command);
+    case Opcode::name_note:
+      return name_note(command);
+    case Opcode::pinned_note:
+      return pinned_note(command);
+    case Opcode::pinned_free_note:
+      return pinned_free_note(command);
     case Opcode::host_work:
       return host_work(command);
     case Opcode::host_access:
@@ -163,7 +177,7 @@ void Server::carry_out(const Record& record) {
     case Opcode::copy_to_pageable:
       return copy_to_pageable(command);
     case Opcode::throttle:
-      return;  // effects are carried out at submission: none is pending
+      return effects_.carry_out_all();
     case Opcode::statistics:
       return statistics(command);
     case Opcode::clock:
@@ -209,12 +223,15 @@ Server::Event* Server::event_ok(std::uint64_t event) {
   return nullptr;
 }
 
-bool Server::pinned_ok(const std::string& who, std::uint64_t address, std::uint64_t bytes) {
-  if (arena_.holding(address, bytes)) return true;
-  refuse({"bad-address", who + " " + std::to_string(bytes) + " bytes of host memory that is not pinned now",
-          "the card reaches only pinned memory that is allocated",
-          "keep the pinned tensor alive until the copy is done"});
-  return false;
+Block* Server::pinned_block_ok(const std::string& subject, std::uint64_t address, std::uint64_t bytes) {
+  if (Block* block = pinned_blocks_.holding(address, bytes)) return block;
+  // A client that announces no pinned blocks uses the driver's pieces as they are.
+  if (const auto piece = arena_.holding(address, bytes); piece && !pinned_blocks_.ever_announced()) {
+    raw_pinned_ = {0, piece->start, piece->bytes, piece->bytes, 0, {}};
+    return &raw_pinned_;
+  }
+  refuse(pinned_blocks_.missed(subject, address, bytes));
+  return nullptr;
 }
 
 std::optional<CommandCause> Server::cause_ok(std::uint64_t cause) {
@@ -301,6 +318,8 @@ Report Server::report() const {
     report.violation_code = violation_->code;
     report.violation_text = violation_->text();
   }
+  report.hazards = findings_.hazards();
+  report.notes = findings_.notes();
   report.last_command = doing();
   report.crash_text = crash_text();
   return report;

@@ -5,14 +5,17 @@
 //   consumer ──record──► Server ─┬─ decode     structure
 //                                ├─ blocks     which bytes belong to which tensor
 //                                ├─ scheduler  virtual time           ◄── prices (profile)
-//                                ├─ memory     effects (kernels, copies)
+//                                ├─ ledger     order: who must come before whom, and who forgot to wait
+//                                ├─ effects    what happens to bytes, and when ──► memory, kernels
 //                                └─ account    metrics, charts ──► Report
 //
-// The handlers stand in server_memory.cpp, server_copies.cpp, server_launch.cpp and server_order.cpp.
+// The handlers stand in server_memory.cpp, server_copies.cpp, server_launch.cpp and server_order.cpp; what an operation
+// is to ledger and effects in server_operations.cpp.
 #pragma once
 
 #include <atomic>
 #include <bitset>
+#include <array>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -21,6 +24,9 @@
 #include "card/blocks.hpp"
 #include "card/decode.hpp"
 #include "card/device_memory.hpp"
+#include "card/effects.hpp"
+#include "card/findings.hpp"
+#include "card/ledger.hpp"
 #include "card/names.hpp"
 #include "card/prices.hpp"
 #include "card/ranges.hpp"
@@ -53,17 +59,22 @@ class Server {
   bool finished() const { return finished_; }  // the client said `finish`
   // Everything so far. From any thread.
   Report report() const;
+  // For the device page: what the host is ordered after.
+  const Clock& frontier() const { return ledger_.order().frontier(); }
 
  private:
   static constexpr std::uint64_t kBytesPerStep = 16;  // of a plain copy
+  static constexpr std::size_t kMaxLedgerRanges = std::size_t{1} << 19;
   struct Card {
     Prices prices;
     RangeTable segments;
     std::bitset<kMaxStreams> streams_alive, streams_used;
+    std::array<StreamIndex, kMaxStreams> stream_index{};  // of the streams that were used
   };
   struct Event {
-    bool alive = false;
-    MarkRef recorded;
+    bool alive = false, timing = true;
+    MarkRef recorded;  // null: never
+    Clock order;       // of what was recorded
   };
   // A pageable copy whose chunks are on their way.
   struct Transfer {
@@ -72,6 +83,8 @@ class Server {
     std::uint64_t address = 0, bytes = 0, done = 0, flags = 0;
     std::int64_t begin_ps = 0;
     std::deque<MarkRef> in_flight;
+    Operation operation;
+    Effect effect;
   };
 
   // --- server.cpp: dispatch -------------------------------------------------------------------------------------
@@ -87,18 +100,46 @@ class Server {
   bool spend_bytes(std::uint64_t bytes) { return spend_steps(bytes / kBytesPerStep); }
   bool stream_ok(const Command& command);
   Event* event_ok(std::uint64_t event);
-  // The block that holds the bytes, on the command's card. Refuses otherwise; `who` starts the sentence.
-  template <class Who>
-  bool block_ok(const Command& command, std::uint64_t address, std::uint64_t bytes, Who who);
-  bool pinned_ok(const std::string& who, std::uint64_t address, std::uint64_t bytes);
+  // The block that holds the bytes, on that card. Refuses otherwise; `subject` starts the sentence.
+  template <class Subject>
+  Block* block_ok(std::uint16_t device, std::uint64_t address, std::uint64_t bytes, Subject subject);
+  Block* pinned_block_ok(const std::string& subject, std::uint64_t address, std::uint64_t bytes);
   std::optional<CommandCause> cause_ok(std::uint64_t cause);
   Card& card_of(const Command& command) { return cards_[command.header.device]; }
   std::string copy_name(const Command& command) const;
+
+  // --- server_operations.cpp
+  bool late() const { return options_.mode == Mode::late && memory_.has_data(); }
+  StreamIndex stream_index(const Command& command) const {
+    return cards_[command.header.device].stream_index[command.header.stream];
+  }
+  std::size_t arena_space() const { return cards_.size(); }
+  // The operation reads or writes these ranges of the block. Reads must come first.
+  void touch(Effect& effect, const Who& who, std::size_t space, Block& block, std::span<const ByteRange> runs,
+             bool write, bool possible, std::uint32_t name);
+  void touch(Effect& effect, const Who& who, std::size_t space, Block& block, const ByteRange& range, bool write,
+             std::uint32_t name = 0) {
+    touch(effect, who, space, block, {&range, 1}, write, false, name);
+  }
+  // Puts the operation that touches what was told by touch() into the command's stream; `effect` learns what of it is
+  // poisoned.
+  Operation enter(const Command& command, const Who& who, Effect& effect);
+  void poison(const Conflict& conflict, Effect& effect);
+  // Now, or late.
+  void carry_out(const Operation& operation, Effect effect);
+  void count_hazards(const Later& later, std::span<const MemoryAccess> accesses);
+  // The host is ordered after more than before.
+  void frontier_moved() {
+    if (late()) effects_.reach(frontier());
+  }
 
   // --- server_memory.cpp
   void define_name(const Record& record);
   void alloc_note(const Command& command);
   void free_note(const Command& command);
+  void name_note(const Command& command);
+  void pinned_note(const Command& command);
+  void pinned_free_note(const Command& command);
   void driver_malloc(const Command& command);
   void driver_free(const Command& command);
   void pinned_malloc(const Command& command);
@@ -108,6 +149,11 @@ class Server {
   // --- server_copies.cpp
   void copy_pinned(const Command& command, bool up);
   void copy_within(const Command& command);
+  void copy_peer(const Command& command);
+  void copy_on_cards(const Command& command, Who::Kind kind, Block& from, Block& to, std::uint16_t destination);
+  Who copy_who(const Command& command, Who::Kind kind, const Block& from, const Block& to) const;
+  void finish_upload();
+  void read_to_staging(std::uint64_t source, std::uint64_t bytes);
   void pageable_begin(const Command& command);
   void pageable_chunk(const Command& command);
   void copy_to_pageable(const Command& command);
@@ -115,7 +161,10 @@ class Server {
 
   // --- server_launch.cpp
   void launch(const Command& command, const Record& record);
-  bool operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands]);
+  bool operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands],
+                   Block* (&blocks)[kMaxOperands]);
+  Operation enter_launch(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands],
+                         Block* (&blocks)[kMaxOperands], Effect& effect);
 
   // --- server_order.cpp
   void stream_create(const Command& command);
@@ -133,11 +182,17 @@ class Server {
   const Regions& regions_;
   const AddressMap map_;
   NameTable names_;
-  BlockTable blocks_;
+  BlockTable blocks_, pinned_blocks_;
   Account account_;
   Scheduler scheduler_;
   DeviceMemory memory_;
+  Ledger ledger_;
+  Effects effects_;
+  Findings findings_;
+  std::vector<MemoryAccess> accesses_;  // of the operation in the making
+  std::vector<ByteRange> runs_, parts_;
   RangeTable arena_;
+  Block raw_pinned_;
   std::vector<Card> cards_;
   std::vector<Event> events_;
   Transfer upload_, download_;
@@ -152,18 +207,19 @@ class Server {
   mutable std::mutex mutex_;
 };
 
-template <class Who>
-bool Server::block_ok(const Command& command, std::uint64_t address, std::uint64_t bytes, Who who) {
+template <class Subject>
+Block* Server::block_ok(std::uint16_t device, std::uint64_t address, std::uint64_t bytes, Subject subject) {
   const auto card = map_.card_of(address);
-  if (card == command.header.device && blocks_.holding(address, bytes) != nullptr) return true;
-  if (card && *card != command.header.device) {
-    refuse({"bad-address", who() + " memory of sim:" + std::to_string(*card),
-            "the command is for sim:" + std::to_string(command.header.device),
-            "use tensors of one device in one call"});
-  } else {
-    refuse(blocks_.missed(who(), address, bytes));
+  if (card == device) {
+    if (Block* block = blocks_.holding(address, bytes)) return block;
   }
-  return false;
+  if (card && *card != device) {
+    refuse({"bad-address", subject() + " memory of sim:" + std::to_string(*card),
+            "the command is for sim:" + std::to_string(device), "use tensors of one device in one call"});
+  } else {
+    refuse(blocks_.missed(subject(), address, bytes));
+  }
+  return nullptr;
 }
 
 }  // namespace labrig::sim

@@ -21,7 +21,8 @@ std::uint64_t saturated(Wide value) {
 
 }  // namespace
 
-bool Server::operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands]) {
+bool Server::operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands],
+                         Block* (&blocks)[kMaxOperands]) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(call.operand_count); ++i) {
     if (!names_.known(names[i])) {
       stop({"protocol-error", "the device got a damaged command", "it names a text that was never sent",
@@ -41,9 +42,30 @@ bool Server::operands_ok(const Command& command, const KernelCall& call, const s
               "use the memory of a tensor of that type"});
       return false;
     }
-    if (!block_ok(command, address, bytes, who)) return false;
+    blocks[i] = block_ok(command.header.device, address, bytes, who);
+    if (blocks[i] == nullptr) return false;
   }
   return true;
+}
+
+// Inputs first, then the output: what a kernel reads it reads before it writes.
+Operation Server::enter_launch(const Command& command, const KernelCall& call,
+                               const std::uint32_t (&names)[kMaxOperands], Block* (&blocks)[kMaxOperands],
+                               Effect& effect) {
+  Who who;
+  who.kind = Who::Kind::kernel;
+  who.kernel = static_cast<std::uint8_t>(call.kernel);
+  const auto count = static_cast<std::size_t>(call.operand_count);
+  who.inputs = static_cast<std::uint8_t>(count - 1);
+  const auto name = [&](std::size_t i) { return names[i] != 0 || blocks[i] == nullptr ? names[i] : blocks[i]->name; };
+  for (std::size_t i = 1; i < count && i <= std::size(who.names); ++i) who.names[i - 1] = name(i);
+  for (std::size_t turn = 1; turn <= count; ++turn) {
+    const std::size_t i = turn == count ? 0 : turn;
+    if (blocks[i] == nullptr) continue;  // without elements
+    const bool exact = runs_of(call.operands[i], runs_);
+    touch(effect, who, command.header.device, *blocks[i], runs_, i == 0, !exact, names[i]);
+  }
+  return enter(command, who, effect);
 }
 
 void Server::launch(const Command& command, const Record& record) {
@@ -64,7 +86,8 @@ void Server::launch(const Command& command, const Record& record) {
             "results can still be read then, and nothing else", "finish all work before the call returns"});
     return;
   }
-  if (!operands_ok(command, call, names)) return;
+  Block* blocks[kMaxOperands] = {};
+  if (!operands_ok(command, call, names, blocks)) return;
   const KernelCost cost = cost_of(call);
   if (memory_.has_data() && cost.steps > options_.limits.kernel_steps) {
     refuse({"over-limit", "one kernel would take " + std::to_string(cost.steps) + " steps",
@@ -86,7 +109,12 @@ void Server::launch(const Command& command, const Record& record) {
     const Operand& out = call.operands[0];
     count.hidden_copy_bytes += cost.steps * element_bytes(out.dtype);
   }
-  memory_.run(call);
+
+  Effect effect;
+  effect.kind = Effect::Kind::kernel;
+  const Operation operation = enter_launch(command, call, names, blocks, effect);
+  effect.call = call;
+  carry_out(operation, std::move(effect));
 }
 
 }  // namespace labrig::sim

@@ -37,11 +37,8 @@ void Server::alloc_note(const Command& command) {
   if (!card_of(command).segments.holding(address, bytes))
     return wrong("its block does not lie in one segment of the card");
   if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
-  if (!spend_bytes(bytes)) return;
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
   account_.hold_allocated(more(bytes), scheduler_.host_ps());
-  // Whatever lay there before can never be read.
-  memory_.poison(address, bytes);
 }
 
 void Server::free_note(const Command& command) {
@@ -51,6 +48,40 @@ void Server::free_note(const Command& command) {
   }
   refuse({"bad-address", "a tensor was freed at " + map_.text(command.arg[0]) + ", where none starts",
           "it was freed twice, or never allocated", "allocate and free tensors through the library's own functions"});
+}
+
+void Server::name_note(const Command& command) {
+  const std::uint64_t address = command.arg[0];
+  if (Block* block = blocks_.starting(address)) {
+    block->name = command.header.name;
+    return;
+  }
+  refuse({"bad-address", "a tensor was named at " + map_.text(address) + ", where none starts",
+          "it was freed, or never allocated", "name tensors through the library's own functions"});
+}
+
+void Server::pinned_note(const Command& command) {
+  const auto [address, requested, bytes] = std::tie(command.arg[0], command.arg[1], command.arg[2]);
+  const auto wrong = [&](const std::string& why) {
+    refuse({"bad-address", "a pinned tensor was announced where that is not possible", why,
+            "allocate tensors through the library's own functions"});
+  };
+  if (requested == 0 || requested > bytes) return wrong("it asks for no bytes, or for more than its block has");
+  if (!arena_.holding(address, bytes)) return wrong("its block does not lie in one piece of pinned memory");
+  if (pinned_blocks_.live_count() >= kMaxBlocks) return refuse(too_many("pinned tensors", kMaxBlocks));
+  if (!pinned_blocks_.announce(address, requested, bytes, command.header.name)) {
+    return wrong("its block overlaps a live one");
+  }
+  account_.hold_pinned(more(requested), scheduler_.host_ps());
+}
+
+void Server::pinned_free_note(const Command& command) {
+  if (const auto block = pinned_blocks_.free(command.arg[0])) {
+    account_.hold_pinned(less(block->requested_bytes), scheduler_.host_ps());
+    return;
+  }
+  refuse({"bad-address", "a pinned tensor was freed where none starts", "it was freed twice, or never allocated",
+          "allocate and free tensors through the library's own functions"});
 }
 
 void Server::driver_malloc(const Command& command) {
@@ -84,6 +115,8 @@ void Server::driver_free(const Command& command) {
   const std::uint64_t address = command.arg[0];
   const std::int64_t start = scheduler_.host_ps();
   scheduler_.wait_for_device(command.header.device);
+  ledger_.order().reach_device(command.header.device);
+  frontier_moved();
   scheduler_.charge(card.prices.profile().free_ps);
   count_sync(CommandCause::implicit);
   account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
@@ -94,9 +127,11 @@ void Server::driver_free(const Command& command) {
             "allocate and free tensors through the library's own functions"});
     return;
   }
-  account_.hold_allocated(less(blocks_.free_all_in(address, *bytes)), scheduler_.host_ps());
+  account_.hold_allocated(less(blocks_.free_all_in(address, *bytes).block_bytes), scheduler_.host_ps());
   account_.hold_reserved(less(*bytes), scheduler_.host_ps());
   real_bytes_ -= *bytes;
+  // Copies of other cards may be on their way here, and must not bring the pages back.
+  effects_.carry_out_all();
   memory_.release(address, *bytes);
 }
 
@@ -108,24 +143,38 @@ void Server::pinned_malloc(const Command& command) {
   if (arena_.count() >= kMaxRanges) return refuse(too_many("pieces of pinned memory", kMaxRanges));
   const auto address = arena_.take(bytes, kDriverAlignment);
   if (!address) return;
-  account_.hold_pinned(more(bytes), scheduler_.host_ps());
+  account_.hold_pinned_taken(more(bytes));
   answer_.value[0] = 1;
   answer_.value[1] = *address;
 }
 
+// The host does not wait before it gives the memory away: what is in flight then is a hazard. The call itself stops the
+// whole machine, as the card's page tables change.
 void Server::pinned_free(const Command& command) {
+  const std::uint64_t address = command.arg[0];
+  const auto piece = arena_.starting(address);
+  if (piece) {
+    const MemoryAccess whole{arena_space(), address, *piece, true, false, 0, 0, address};
+    ledger_.host_frees(whole.space, whole.start, whole.bytes);
+    Later host;
+    host.frees = true;
+    count_hazards(host, {&whole, 1});
+  }
   const std::int64_t start = scheduler_.host_ps();
   scheduler_.wait_for_all();
+  ledger_.order().reach_all();
+  frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().free_ps);
   count_sync(CommandCause::implicit);
   account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0);
-  const auto bytes = arena_.give_back(command.arg[0]);
-  if (bytes) {
-    account_.hold_pinned(less(*bytes), scheduler_.host_ps());
+  if (!piece) {
+    refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",
+            "allocate and free tensors through the library's own functions"});
     return;
   }
-  refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",
-          "allocate and free tensors through the library's own functions"});
+  arena_.give_back(address);
+  account_.hold_pinned_taken(less(*piece));
+  account_.hold_pinned(less(pinned_blocks_.free_all_in(address, *piece).requested_bytes), scheduler_.host_ps());
 }
 
 void Server::statistics(const Command& command) {

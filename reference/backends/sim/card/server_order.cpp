@@ -17,7 +17,9 @@ void Server::stream_create(const Command& command) {
   card.streams_used.set(stream);
   card.streams_alive.set(stream);
   scheduler_.charge(card.prices.profile().event_ps);
-  scheduler_.create_stream(command.header.device, stream, (command.arg[0] & kStreamNonBlocking) == 0);
+  const bool blocking = (command.arg[0] & kStreamNonBlocking) == 0;
+  scheduler_.create_stream(command.header.device, stream, blocking);
+  card.stream_index[stream] = ledger_.order().add_stream(command.header.device, stream, blocking);
 }
 
 void Server::stream_destroy(const Command& command) {
@@ -39,7 +41,7 @@ void Server::event_command(const Command& command) {
       return;
     }
     if (id >= events_.size()) events_.resize(id + 1);
-    events_[id] = {true, nullptr};
+    events_[id] = {true, (command.arg[1] & kEventWithoutTiming) == 0, nullptr, {}};
     return;
   }
   Event* event = event_ok(id);
@@ -52,8 +54,10 @@ void Server::event_command(const Command& command) {
   scheduler_.charge(profile.event_ps);
   if (command.opcode == Opcode::record) {
     event->recorded = scheduler_.record(command.header.device, command.header.stream);
+    event->order = ledger_.order().record(stream_index(command));
   } else if (event->recorded) {  // a wait for what was never recorded has no effect
     scheduler_.wait(command.header.device, command.header.stream, event->recorded);
+    ledger_.order().wait(stream_index(command), event->order);
   }
 }
 
@@ -66,12 +70,16 @@ void Server::synchronize(const Command& command) {
     const Event* event = event_ok(command.arg[0]);
     if (event == nullptr) return;
     if (event->recorded) scheduler_.wait_for(*event->recorded);
+    ledger_.order().reach(event->order);
   } else if (command.opcode == Opcode::sync_stream) {
     if (!stream_ok(command)) return;
     scheduler_.wait_for_stream(command.header.device, command.header.stream);
+    ledger_.order().reach(ledger_.order().clock(stream_index(command)));
   } else {
     scheduler_.wait_for_device(command.header.device);
+    ledger_.order().reach_device(command.header.device);
   }
+  frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().sync_ps);
   count_sync(*cause);
   account_.add_host_span("sync", start, scheduler_.host_ps(), command.header.device, command.header.stream);
@@ -80,10 +88,14 @@ void Server::synchronize(const Command& command) {
 void Server::query(const Command& command) {
   scheduler_.charge(card_of(command).prices.profile().query_ps);
   if (command.opcode == Opcode::query_stream) {
-    if (stream_ok(command)) answer_.value[0] = scheduler_.stream_done(command.header.device, command.header.stream);
+    if (!stream_ok(command)) return;
+    answer_.value[0] = scheduler_.stream_done(command.header.device, command.header.stream);
+    if (answer_.value[0] != 0) ledger_.order().reach(ledger_.order().clock(stream_index(command)));
   } else if (const Event* event = event_ok(command.arg[0])) {
     answer_.value[0] = !event->recorded || scheduler_.done(*event->recorded);
+    if (answer_.value[0] != 0) ledger_.order().reach(event->order);
   }
+  frontier_moved();
 }
 
 void Server::elapsed(const Command& command) {
@@ -92,7 +104,9 @@ void Server::elapsed(const Command& command) {
   if (from == nullptr || to == nullptr) return;
   scheduler_.charge(card_of(command).prices.profile().query_ps);
   ElapsedState state = ElapsedState::ok;
-  if (!from->recorded || !to->recorded) {
+  if (!from->timing || !to->timing) {
+    state = ElapsedState::no_timing;
+  } else if (!from->recorded || !to->recorded) {
     state = ElapsedState::not_recorded;
   } else if (!scheduler_.done(*from->recorded) || !scheduler_.done(*to->recorded)) {
     state = ElapsedState::not_ready;
@@ -110,7 +124,23 @@ void Server::host_work(const Command& command) {
                          command.arg[1]);
 }
 
-void Server::host_access(const Command& command) { pinned_ok("the host touches", command.arg[0], command.arg[1]); }
+void Server::host_access(const Command& command) {
+  const auto [address, bytes, write] = std::tie(command.arg[0], command.arg[1], command.arg[2]);
+  if (bytes == 0) return;
+  if (!arena_.holding(address, bytes)) {
+    refuse({"bad-address", "the host touches " + std::to_string(bytes) + " bytes that are not pinned memory",
+            "no piece of pinned memory has all of these bytes", "use the memory of a pinned tensor that is alive"});
+    return;
+  }
+  MemoryAccess access{arena_space(), address, bytes, write != 0, false, command.header.name, 0, 0};
+  if (const Block* block = pinned_blocks_.holding(address, bytes)) {
+    access.block = block->id;
+    access.block_start = block->start;
+    if (access.buffer == 0) access.buffer = block->name;
+  }
+  ledger_.host_access(access);
+  count_hazards({}, {&access, 1});
+}
 
 void Server::begin(const Command&) {
   if (began_) {
@@ -120,8 +150,11 @@ void Server::begin(const Command&) {
   }
   began_ = true;
   scheduler_.wait_for_all();
+  ledger_.order().reach_all();
+  frontier_moved();
   scheduler_.reset_use();
   account_.begin(scheduler_.host_ps());
+  findings_.clear();
 }
 
 void Server::finish(const Command&) {
@@ -131,6 +164,8 @@ void Server::finish(const Command&) {
     return;
   }
   scheduler_.wait_for_all();
+  ledger_.order().reach_all();
+  frontier_moved();
   account_.close(scheduler_.host_ps(), scheduler_.use());
   account_.freeze();
   finished_ = true;

@@ -77,6 +77,10 @@ void SimBackend::note_alloc(void* block, std::size_t requested, std::size_t bloc
 
 void SimBackend::note_free(void* block) { client_->note_free(target(), client_->offset_of(block)); }
 
+void SimBackend::note_name(void* block, std::string_view name) {
+  client_->note_name(target(0, name), client_->offset_of(block));
+}
+
 void* SimBackend::pinned_malloc(std::size_t bytes) {
   const auto values = client_->call(Opcode::pinned_malloc, target(), {bytes});
   return values.value[0] == 0 ? nullptr : client_->arena_at(values.value[1]);
@@ -86,15 +90,26 @@ void SimBackend::pinned_free(void* memory) {
   client_->call(Opcode::pinned_free, target(), {client_->arena_offset_of(memory)});
 }
 
+void SimBackend::note_pinned_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) {
+  client_->send(Opcode::pinned_note, target(0, name), {client_->arena_offset_of(block), requested, block_bytes});
+}
+
+void SimBackend::note_pinned_free(void* block) {
+  client_->send(Opcode::pinned_free_note, target(), {client_->arena_offset_of(block)});
+}
+
 // --- work -----------------------------------------------------------------------------------------------------------
 
 void SimBackend::copy(const CopyRequest& request) {
   if (request.bytes == 0) return;
   const Target about = target(request.stream, request.name);
   const std::uint64_t flags = flags_of(request);
-  if (request.direction == CopyDirection::within) {
-    client_->send(Opcode::copy_within, about,
-                  {client_->offset_of(request.destination), client_->offset_of(request.source), request.bytes, flags});
+  if (request.direction == CopyDirection::within || request.direction == CopyDirection::peer) {
+    // Addresses of all cards are offsets into one range, so a copy between two says by itself where it goes.
+    const bool peer = request.direction == CopyDirection::peer;
+    client_->copy_on_cards(
+        peer ? Opcode::copy_peer : Opcode::copy_within, about,
+        {client_->offset_of(request.destination), client_->offset_of(request.source), request.bytes, flags});
     return;
   }
   const bool up = request.direction == CopyDirection::up;
@@ -107,16 +122,11 @@ void SimBackend::copy(const CopyRequest& request) {
 }
 
 void SimBackend::copy_pinned(const CopyRequest& request) {
-  const Target about = target(request.stream, request.name);
-  if (request.direction == CopyDirection::up) {
-    client_->send(Opcode::copy_up, about,
-                  {client_->offset_of(request.destination), client_->arena_offset_of(request.source), request.bytes,
-                   flags_of(request)});
-  } else {
-    client_->send(Opcode::copy_down, about,
-                  {client_->arena_offset_of(request.destination), client_->offset_of(request.source), request.bytes,
-                   flags_of(request)});
-  }
+  const bool up = request.direction == CopyDirection::up;
+  client_->copy_pinned(target(request.stream, request.name), up,
+                       client_->offset_of(up ? request.destination : request.source),
+                       client_->arena_offset_of(up ? request.source : request.destination), request.bytes,
+                       flags_of(request));
   if (!request.non_blocking) {
     const bool value = request.cause == trace::Cause::value;
     synchronize_stream(request.stream, value ? trace::Cause::value : trace::Cause::copy);
@@ -132,21 +142,26 @@ void SimBackend::host_work(const KernelCost& cost) {
   client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
 }
 
+void SimBackend::host_access(const void* address, std::size_t bytes, bool write) {
+  if (bytes == 0 || !client_->in_arena(address)) return;
+  client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
+}
+
 std::int64_t SimBackend::clock_ns() {
   return static_cast<std::int64_t>(client_->call(Opcode::clock, target(), {}).value[0]) / 1000;
 }
 
-// --- order
-// ------------------------------------------------------------------------------------------------------------
+// --- order ----------------------------------------------------------------------------------------------------------
 
 StreamId SimBackend::create_stream() {
-  const int stream = next_stream_++;
-  if (stream >= kMaxStreams) {
-    throw Error("too-many-streams", "cannot create another stream on " + device().str(),
-                "a simulated card has 64 streams", "create a few streams once and use them again");
+  const std::lock_guard lock(pool_mutex_);
+  const auto stream = static_cast<StreamId>(1 + pool_next_);
+  pool_next_ = (pool_next_ + 1) % kPoolStreams;
+  if (pool_made_ < stream) {
+    client_->create_stream(target(stream), kStreamNonBlocking);
+    pool_made_ = stream;
   }
-  client_->send(Opcode::stream_create, target(static_cast<StreamId>(stream)), {kStreamNonBlocking});
-  return static_cast<StreamId>(stream);
+  return stream;
 }
 
 void SimBackend::synchronize_stream(StreamId stream, trace::Cause cause) {
@@ -161,7 +176,7 @@ bool SimBackend::query_stream(StreamId stream) {
   return client_->call(Opcode::query_stream, target(stream), {}).value[0] != 0;
 }
 
-EventId SimBackend::create_event(bool /*timing*/) {
+EventId SimBackend::create_event(bool timing) {
   const std::lock_guard lock(events_->mutex);
   EventId event = events_->next;
   if (!events_->free.empty()) {
@@ -173,7 +188,7 @@ EventId SimBackend::create_event(bool /*timing*/) {
   } else {
     ++events_->next;
   }
-  client_->send(Opcode::event_create, target(), {event});
+  client_->send(Opcode::event_create, target(), {event, timing ? 0 : kEventWithoutTiming});
   return event;
 }
 
@@ -187,7 +202,13 @@ void SimBackend::record_event(EventId event, StreamId stream) {
   client_->send(Opcode::record, target(stream), {event});
 }
 
-void SimBackend::wait_event(EventId event, StreamId stream, Backend& /*owner*/) {
+// Events are numbered for the whole machine, so it does not matter which of its cards made this one.
+void SimBackend::wait_event(EventId event, StreamId stream, Backend& owner) {
+  const auto* card = dynamic_cast<const SimBackend*>(&owner);
+  if (card == nullptr || card->client_ != client_) {
+    throw Error("device-mismatch", "an event of another machine cannot be waited for by " + device().str(),
+                "an event marks a point in the work of one machine", "make the event on a card of this machine");
+  }
   client_->send(Opcode::wait, target(stream), {event});
 }
 
@@ -208,6 +229,9 @@ double SimBackend::elapsed_ms(EventId from, EventId to) {
       throw Error("event-not-recorded", "Both events must be recorded before calculating elapsed time.",
                   "a time lies between two marks, and one of these was never set",
                   "record both events in a stream first");
+    case ElapsedState::no_timing:
+      throw Error("event-without-timing", "Both events must be created with argument 'enable_timing=True'.",
+                  "an event without timing orders work and keeps no time", "create both events with timing");
     case ElapsedState::not_ready:
       throw Error("event-not-ready", "Both events must be completed before calculating elapsed time.",
                   "the card has not come to one of them yet", "synchronize with the later event first");

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <bitset>
 #include <memory>
 #include <mutex>
@@ -39,13 +38,17 @@ class SimBackend final : public Backend {
   void driver_free(void* memory) override;
   void note_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) override;
   void note_free(void* block) override;
+  void note_name(void* block, std::string_view name) override;
   void* pinned_malloc(std::size_t bytes) override;
   void pinned_free(void* memory) override;
+  void note_pinned_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) override;
+  void note_pinned_free(void* block) override;
   std::size_t pinned_limit_bytes() const override { return client_->handles().arena_bytes; }
 
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
+  void host_access(const void* address, std::size_t bytes, bool write) override;
   std::int64_t clock_ns() override;
 
   StreamId create_stream() override;
@@ -69,7 +72,10 @@ class SimBackend final : public Backend {
   std::shared_ptr<Client> client_;
   std::shared_ptr<EventNumbers> events_;
   int index_;
-  std::atomic<int> next_stream_{1};
+  // As PyTorch's pool: that many streams, made when they are first needed, handed out in turn.
+  static constexpr int kPoolStreams = 32;
+  std::mutex pool_mutex_;
+  int pool_made_ = 0, pool_next_ = 0;
 };
 
 }  // namespace labrig::sim

@@ -55,6 +55,7 @@ Client::Client(const Handles& handles, std::shared_ptr<void> keep_alive)
       regions_(map_and_close(handles)),
       range_(reserve_range(handles.base, map_.total_bytes())),
       crash_table_(map_, range_.data(), regions_.worker_page()) {
+  for (int card = 0; card < map_.cards(); ++card) streams_.push_back({static_cast<std::uint16_t>(card), 0, 0});
   handles_.device_page_fd = handles_.worker_page_fd = handles_.arena_fd = -1;
 }
 
@@ -182,6 +183,51 @@ Client::Values Client::call_locked(Opcode opcode, const Target& target, const Ar
   return values;
 }
 
+// --- late effects ------------------------------------------------------------------------------------------------
+
+void Client::throttle() {
+  call_locked(Opcode::throttle, {}, {});
+  since_throttle_ = captured_since_throttle_ = 0;
+  arena_copies_.clear();
+}
+
+std::uint64_t Client::next_operation(const Target& target) {
+  if (!late()) return 0;
+  if (since_throttle_++ == kThrottleOperations) throttle();
+  const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
+    return s.device == target.device && s.id == target.stream;
+  });
+  return stream == streams_.end() ? 0 : ++stream->operations;
+}
+
+bool Client::in_frontier(std::uint16_t stream, std::uint64_t number) const {
+  return stream < kPublishedStreams && number <= regions_.device_page().frontier[stream];
+}
+
+// All bytes of [start, start + bytes) that no waiting copy uses.
+void Client::poison_destination(std::uint64_t start, std::uint64_t bytes) {
+  if (start >= regions_.arena_bytes()) return;
+  const std::uint64_t end = start + std::min(bytes, regions_.arena_bytes() - start);
+  std::erase_if(arena_copies_, [&](const ArenaCopy& copy) { return in_frontier(copy.stream, copy.number); });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> used;
+  for (const ArenaCopy& copy : arena_copies_) {
+    if (copy.start < end && start < copy.start + copy.bytes) used.emplace_back(copy.start, copy.start + copy.bytes);
+  }
+  std::sort(used.begin(), used.end());
+  std::uint64_t at = start;
+  for (const auto& [from, to] : used) {
+    if (from > at) std::memset(arena_at(at), 0xFF, from - at);
+    at = std::max(at, to);
+  }
+  if (at < end) std::memset(arena_at(at), 0xFF, end - at);
+}
+
+void Client::create_stream(const Target& target, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  put(Opcode::stream_create, target, {flags});
+  streams_.push_back({target.device, target.stream, 0});
+}
+
 // --- launches and copies ----------------------------------------------------------------------------------------
 
 void Client::launch(const Target& target, const KernelCall& call) {
@@ -189,6 +235,7 @@ void Client::launch(const Target& target, const KernelCall& call) {
   const auto count = static_cast<std::size_t>(call.operand_count);
   const std::size_t bytes = sizeof(LaunchCommand) + count * sizeof(WireOperand);
   const std::lock_guard lock(mutex_);
+  next_operation(target);
   LaunchCommand command{};
   command.h = header(Opcode::launch, target, 0, bytes, 0);
   command.kernel = static_cast<std::uint16_t>(call.kernel);
@@ -213,9 +260,37 @@ void Client::launch(const Target& target, const KernelCall& call) {
   write(record, bytes);
 }
 
+void Client::copy_on_cards(Opcode opcode, const Target& target, const Args& args) {
+  const std::lock_guard lock(mutex_);
+  next_operation(target);
+  put(opcode, target, args);
+}
+
+void Client::copy_pinned(const Target& target, bool up, std::uint64_t device_offset, std::uint64_t arena_start,
+                         std::uint64_t bytes, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t number = next_operation(target);
+  if (late()) {
+    if (!up) poison_destination(arena_start, bytes);
+    const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
+      return s.device == target.device && s.id == target.stream;
+    });
+    arena_copies_.push_back(
+        {static_cast<std::uint16_t>(stream - streams_.begin()), up, number, arena_start, bytes});
+  }
+  if (up) {
+    put(Opcode::copy_up, target, {device_offset, arena_start, bytes, flags});
+  } else {
+    put(Opcode::copy_down, target, {arena_start, device_offset, bytes, flags});
+  }
+}
+
 void Client::upload(const Target& target, std::uint64_t destination, const void* source, std::size_t bytes,
                     std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
+  if (captured_since_throttle_ > 0 && captured_since_throttle_ + bytes > kThrottleCapturedBytes) throttle();
+  next_operation(target);
+  if (late()) captured_since_throttle_ += bytes;
   put(Opcode::pageable_begin, target, {destination, bytes, flags});
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t piece = std::min(kChunkBytes, bytes - done);
@@ -235,11 +310,18 @@ void Client::upload(const Target& target, std::uint64_t destination, const void*
     put(Opcode::pageable_chunk, {target.device, target.stream}, {position, done, piece});
     done += piece;
   }
+  // The host is ordered after a copy that blocks. Where that lets the card write to pinned memory, it is waited for.
+  const bool blocking = (flags & kCopyNonBlocking) == 0;
+  const auto writes_arena = [&](const ArenaCopy& copy) { return !copy.up && !in_frontier(copy.stream, copy.number); };
+  if (blocking && std::any_of(arena_copies_.begin(), arena_copies_.end(), writes_arena)) {
+    call_locked(Opcode::clock, {}, {});
+  }
 }
 
 void Client::download(const Target& target, void* destination, std::uint64_t source, std::size_t bytes,
                       std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
+  next_operation(target);
   for (std::size_t done = 0; done < bytes;) {
     call_locked(Opcode::copy_to_pageable, target, {source, bytes, done, flags});
     const std::size_t piece = std::min(kChunkBytes, bytes - done);
@@ -258,6 +340,12 @@ void Client::note_free(const Target& target, std::uint64_t address) {
   const std::lock_guard lock(mutex_);
   put(Opcode::free_note, target, {address});
   crash_table_.free(address);
+}
+
+void Client::note_name(const Target& target, std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  put(Opcode::name_note, target, {address});
+  crash_table_.rename(address, target.name);
 }
 
 // --- addresses --------------------------------------------------------------------------------------------------

@@ -173,4 +173,11 @@ void CrashTable::free(std::uint64_t start) {
   slots_.erase(found);
 }
 
+void CrashTable::rename(std::uint64_t start, std::string_view name) {
+  const auto found = slots_.find(start);
+  if (found == slots_.end()) return;
+  RememberedBlock& block = content_->blocks[found->second];
+  block.name[name.copy(block.name, kNameBytes - 1)] = '\0';
+}
+
 }  // namespace labrig::sim

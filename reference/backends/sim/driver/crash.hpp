@@ -25,6 +25,7 @@ class CrashTable {
   // The last 8,192 announced blocks are known, live or freed. From one thread at a time.
   void announce(std::uint64_t start, std::uint64_t bytes, std::string_view name);
   void free(std::uint64_t start);
+  void rename(std::uint64_t start, std::string_view name);
 
   struct Content;
 

@@ -11,10 +11,6 @@ void check_options(const MachineOptions& options) {
     throw Error("bad-machine", "a simulated machine needs a card", "its list of profiles is empty",
                 "give it at least one profile");
   }
-  if (options.mode == Mode::late) {
-    throw Error("bad-machine", "this machine cannot run in late mode", "its card has no ordering ledger",
-                "use Mode::eager");
-  }
   const Limits& limits = options.limits;
   if (limits.pinned_bytes % kPageBytes != 0) {
     throw Error("bad-machine", "the pinned arena cannot have " + std::to_string(limits.pinned_bytes) + " bytes",

@@ -47,7 +47,30 @@ void visit_metrics(M& m, Visit&& visit) {
   visit(m.launches), visit(m.device_flops), visit(m.hidden_copies), visit(m.hidden_copy_bytes);
   visit(m.syncs_explicit), visit(m.syncs_value), visit(m.syncs_copy), visit(m.syncs_implicit);
   visit(m.time_ps), visit(m.peak_allocated_bytes), visit(m.peak_reserved_bytes), visit(m.pinned_peak_bytes);
+  visit(m.pinned_taken_peak_bytes);
   visit(m.hazards), visit(m.busy_compute_ps), visit(m.busy_up_ps), visit(m.busy_down_ps), visit(m.overlap_ps);
+}
+
+json to_json(const Hazard::Side& side) {
+  return {side.what, side.host, side.device, side.stream, side.operation};
+}
+
+Hazard::Side side_from(const json& body) { return {body.at(0), body.at(1), body.at(2), body.at(3), body.at(4)}; }
+
+json to_json(const Hazard& hazard) {
+  return {static_cast<int>(hazard.kind), to_json(hazard.earlier), to_json(hazard.later), hazard.buffer,
+          hazard.offset,                 hazard.bytes,            hazard.count,          hazard.text};
+}
+
+Hazard hazard_from(const json& body) {
+  return {static_cast<Hazard::Kind>(body.at(0).get<int>()),
+          side_from(body.at(1)),
+          side_from(body.at(2)),
+          body.at(3),
+          body.at(4),
+          body.at(5),
+          body.at(6),
+          body.at(7)};
 }
 
 template <class T, class Decode>
@@ -84,7 +107,7 @@ MachineOptions decode_options(const std::string& text) {
 }
 
 std::string encode(const Report& report) {
-  json metrics = json::array(), timeline = json::array(), memory = json::array();
+  json metrics = json::array(), timeline = json::array(), memory = json::array(), hazards = json::array();
   visit_metrics(report.metrics, [&](const auto& value) { metrics.push_back(value); });
   for (const Span& span : report.timeline) {
     timeline.push_back(
@@ -93,7 +116,10 @@ std::string encode(const Report& report) {
   for (const MemoryPoint& point : report.memory) {
     memory.push_back({point.time_ps, point.allocated_bytes, point.reserved_bytes, point.pinned_bytes});
   }
+  for (const Hazard& hazard : report.hazards) hazards.push_back(to_json(hazard));
   return dump({{"metrics", std::move(metrics)},
+               {"hazards", std::move(hazards)},
+               {"notes", report.notes},
                {"timeline", std::move(timeline)},
                {"memory", std::move(memory)},
                {"finished", report.finished},
@@ -115,6 +141,8 @@ Report decode_report(const std::string& text) {
     for (const json& point : body.at("memory")) {
       report.memory.push_back({point.at(0), point.at(1), point.at(2), point.at(3)});
     }
+    for (const json& hazard : body.at("hazards")) report.hazards.push_back(hazard_from(hazard));
+    body.at("notes").get_to(report.notes);
     report.finished = body.at("finished");
     report.violation_code = body.at("violation_code");
     report.violation_text = body.at("violation_text");

@@ -17,7 +17,7 @@ enum class Opcode : std::uint16_t {
   name,            // NameCommand: header.name <- text
   stream_create,   // header.stream is the new handle; args: flags (kStreamNonBlocking)
   stream_destroy,  //
-  event_create,    // args: event
+  event_create,    // args: event, flags (kEventWithoutTiming)
   event_destroy,   // args: event
   record,          // args: event
   wait,            // args: event
@@ -27,8 +27,12 @@ enum class Opcode : std::uint16_t {
   pageable_begin,  // args: device destination, bytes, copy flags; its chunks must follow at once
   pageable_chunk,  // args: staging position, offset in the copy, bytes
   copy_within,     // args: device destination, device source, bytes, copy flags
+  copy_peer,       // args: destination on another card, device source, bytes, copy flags; the stream is the source's
   alloc_note,      // args: address, requested bytes, block bytes
   free_note,       // args: address
+  name_note,       // args: address; header.name is the block's name from now on
+  pinned_note,     // args: arena address, requested bytes, block bytes
+  pinned_free_note,  // args: arena address
   host_work,       // args: flops, bytes
   host_access,     // args: arena address, bytes, 1 for a write
   marker,          // header.name is the mark
@@ -66,6 +70,13 @@ inline constexpr std::uint32_t kMaxNames = 65'536;  // name 0 is "no name"
 inline constexpr std::size_t kNameBytes = 96;       // with the terminating zero
 
 inline constexpr std::uint64_t kStreamNonBlocking = 1;
+inline constexpr std::uint64_t kEventWithoutTiming = 1;
+
+// In the mode `late` effects wait on the card until the host is ordered after them. Before they are more than this, or
+// more bytes of pageable copies than that, the worker's half sends a `throttle`; a card that holds more of them than
+// Limits::pending_operations serves no more.
+inline constexpr std::uint64_t kThrottleOperations = 16'384;
+inline constexpr std::uint64_t kThrottleCapturedBytes = std::uint64_t{256} << 20;
 
 // Copy flags: the cause in the low byte (CommandCause), then bits.
 inline constexpr std::uint64_t kCopyCauseMask = 0xFF;
@@ -75,7 +86,7 @@ inline constexpr std::uint64_t kCopyNonBlocking = 0x100;
 enum class CommandCause : std::uint8_t { asked, value, copy, hidden, implicit };
 inline constexpr int kCommandCauseCount = 5;
 
-enum class ElapsedState : std::uint64_t { ok, not_recorded, not_ready };
+enum class ElapsedState : std::uint64_t { ok, not_recorded, not_ready, no_timing };
 
 struct CommandHeader {
   std::uint16_t opcode, granules;

@@ -54,6 +54,8 @@ struct Reply {
   char text[1224];  // "what\nwhy\nfix"
 };
 
+inline constexpr std::size_t kPublishedStreams = 256;
+
 struct DevicePage {
   std::atomic<std::uint64_t> head;           // granules consumed
   std::atomic<std::uint64_t> staged;         // staging pieces consumed
@@ -62,8 +64,8 @@ struct DevicePage {
   std::atomic<std::uint32_t> progress;       // futex: counts up when a sleeping worker should look again
   std::byte gap0[36];
   Reply reply;
-  std::uint64_t frontier[256];  // host frontier, one number a stream
-  std::byte gap1[kPageBytes - 64 - sizeof(Reply) - 256 * 8];
+  std::uint64_t frontier[kPublishedStreams];  // of the host: a number of operations for each stream of the machine
+  std::byte gap1[kPageBytes - 64 - sizeof(Reply) - kPublishedStreams * 8];
 };
 static_assert(sizeof(DevicePage) == kPageBytes);
 

@@ -1,0 +1,108 @@
+// Effects: a queue a stream, merged by operation number when they are carried out.
+#include "card/effects.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace labrig::sim {
+namespace {
+
+constexpr int kPoison = 0xFF;
+
+}  // namespace
+
+void PoisonSet::add(const ByteRange& range) {
+  set_.add(range);
+  if (set_.pieces() <= kMaxPieces) return;
+  const ByteRange whole{set_.ranges().front().start, set_.ranges().back().end() - set_.ranges().front().start};
+  set_.add(whole);
+}
+
+// The copy has brought the source's bytes along: those that it should not have seen become poison.
+void Effects::poison_copy(const Effect& effect, std::byte* destination) {
+  for (const ByteRange& range : effect.poisoned.ranges()) {
+    std::memset(destination + (range.start - effect.source), kPoison, range.bytes);
+  }
+}
+
+void Effects::run(const Effect& effect) {
+  if (!memory_.has_data()) return;
+  for (const ByteRange& range : effect.undefined.ranges()) memory_.poison(range.start, range.bytes);
+  const bool to_arena = effect.kind == Effect::Kind::down;
+  switch (effect.kind) {
+    case Effect::Kind::none:
+      break;
+    case Effect::Kind::kernel:
+      memory_.run(*effect.call, effect.poisoned.set());
+      break;
+    case Effect::Kind::up:
+      memory_.write(effect.destination, regions_.arena() + effect.source, effect.bytes);
+      break;
+    case Effect::Kind::captured:
+      memory_.write(effect.destination, effect.captured.data(), effect.captured.size());
+      break;
+    case Effect::Kind::down:
+      memory_.read(regions_.arena() + effect.destination, effect.source, effect.bytes);
+      break;
+    case Effect::Kind::within:
+      memory_.copy(effect.destination, effect.source, effect.bytes);
+      break;
+  }
+  if (effect.kind != Effect::Kind::kernel && !effect.poisoned.empty()) {
+    poison_copy(effect, to_arena ? regions_.arena() + effect.destination : memory_.at(effect.destination));
+  }
+  for (const ByteRange& range : effect.contested.ranges()) {
+    std::memset(to_arena ? regions_.arena() + range.start : memory_.at(range.start), kPoison, range.bytes);
+  }
+}
+
+void Effects::add(const Operation& operation, Effect effect) {
+  if (operation.stream >= streams_.size()) streams_.resize(std::size_t{operation.stream} + 1);
+  captured_bytes_ += effect.captured.size();
+  streams_[operation.stream].push_back({operation, std::move(effect)});
+  ++count_;
+}
+
+Effect* Effects::pending(const Operation& operation) {
+  if (operation.stream >= streams_.size()) return nullptr;
+  auto& queue = streams_[operation.stream];
+  const auto found = std::lower_bound(
+      queue.begin(), queue.end(), operation.sequence,
+      [](const Pending& pending, std::uint64_t sequence) { return pending.operation.sequence < sequence; });
+  if (found == queue.end() || found->operation.sequence != operation.sequence) return nullptr;
+  return &found->effect;
+}
+
+void Effects::run_front(StreamIndex stream) {
+  auto& queue = streams_[stream];
+  run(queue.front().effect);
+  captured_bytes_ -= queue.front().effect.captured.size();
+  queue.pop_front();
+  --count_;
+}
+
+void Effects::reach(const Clock& frontier) {
+  ready_.clear();
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const auto index = static_cast<StreamIndex>(stream);
+    for (const Pending& pending : streams_[stream]) {
+      if (pending.operation.sequence > frontier.of(index)) break;
+      ready_.emplace_back(pending.operation.number, index);
+    }
+  }
+  std::sort(ready_.begin(), ready_.end());
+  for (const auto& [number, stream] : ready_) run_front(stream);
+}
+
+void Effects::carry_out_all() {
+  ready_.clear();
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    for (const Pending& pending : streams_[stream]) {
+      ready_.emplace_back(pending.operation.number, static_cast<StreamIndex>(stream));
+    }
+  }
+  std::sort(ready_.begin(), ready_.end());
+  for (const auto& [number, stream] : ready_) run_front(stream);
+}
+
+}  // namespace labrig::sim

@@ -1,0 +1,87 @@
+// Effects: what operations do to bytes, and when they do it. In the mode `eager` at once; in the mode `late` exactly
+// when the host becomes ordered after the operation, so that a program that forgot to wait sees it every time:
+//
+//   host      upload ── matmul ── download ─────────────── sync ──► reads the result
+//   effects      ·         ·         ·       (nothing yet)  ╰─ all three, in order of submission
+//
+// Bytes that two unordered operations fight for are poisoned (0xFF: NaN, -1), and so are bytes that nothing has
+// written. A poisoned read lasts for its operation only: the true bytes stay where they are.
+// Read next: device_memory.hpp.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "card/device_memory.hpp"
+#include "card/ledger.hpp"
+#include "ops/kernel.hpp"
+#include "protocol/regions.hpp"
+
+namespace labrig::sim {
+
+// Ranges to poison. Of more than kMaxPieces one is made, from the first byte to the last: a table of a hostile program
+// stays small.
+class PoisonSet {
+ public:
+  void add(const ByteRange& range);
+  bool empty() const { return set_.empty(); }
+  const std::vector<ByteRange>& ranges() const { return set_.ranges(); }
+  const RangeSet& set() const { return set_; }
+
+ private:
+  static constexpr std::size_t kMaxPieces = 256;
+  RangeSet set_;
+};
+
+struct Effect {
+  enum class Kind : std::uint8_t {
+    none,      // of an operation that the handler has carried out itself
+    kernel,    // `call`, whose operands are device offsets
+    up,        // from the arena
+    captured,  // from bytes that were taken out of staging
+    down,      // to the arena
+    within,    // within device memory, of one card or two
+  } kind = Kind::none;
+  std::uint64_t destination = 0, source = 0, bytes = 0;  // of copies
+  std::optional<KernelCall> call;
+  std::vector<std::byte> captured;
+  PoisonSet poisoned;   // of its source or of its inputs: read as poison
+  PoisonSet undefined;  // of its destination: poison before it writes, as it may leave bytes out
+  PoisonSet contested;  // of its destination: poison after it has written
+};
+
+class Effects {
+ public:
+  Effects(DeviceMemory& memory, const Regions& regions) : memory_(memory), regions_(regions) {}
+
+  void run(const Effect& effect);
+
+  // For later. In order of submission.
+  void add(const Operation& operation, Effect effect);
+  // The effect of an operation that is still to come; null when it has been carried out.
+  Effect* pending(const Operation& operation);
+  // All that the clock is ordered after, in order of submission.
+  void reach(const Clock& frontier);
+  void carry_out_all();
+  std::size_t count() const { return count_; }
+  std::uint64_t captured_bytes() const { return captured_bytes_; }
+
+ private:
+  struct Pending {
+    Operation operation;
+    Effect effect;
+  };
+  void run_front(StreamIndex stream);
+  void poison_copy(const Effect& effect, std::byte* destination);
+
+  DeviceMemory& memory_;
+  const Regions& regions_;
+  std::vector<std::deque<Pending>> streams_;
+  std::vector<std::pair<std::uint64_t, StreamIndex>> ready_;  // operation number, stream
+  std::size_t count_ = 0;
+  std::uint64_t captured_bytes_ = 0;
+};
+
+}  // namespace labrig::sim

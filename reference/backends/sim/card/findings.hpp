@@ -1,0 +1,69 @@
+// What the ledger found, for people: conflicts grouped by kind and by the names of both operations, counted, and worded
+// in three sentences; and notes on what is odd but legal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "card/names.hpp"
+#include "card/order.hpp"
+#include "card/shadow.hpp"
+#include "machine.hpp"
+
+namespace labrig::sim {
+
+struct MemoryAccess;
+struct Conflict;
+
+// The later side of a conflict.
+struct Later {
+  Who who;  // Kind::host: the host
+  std::uint16_t device = 0, stream = 0;
+  std::uint64_t operation = 0;
+  bool frees = false;  // the host gives the memory back
+};
+
+class Findings {
+ public:
+  Findings(const NameTable& names, const Order& order, std::size_t cards)
+      : names_(names), order_(order), several_cards_(cards > 1) {}
+
+  // Adds the conflicts of one operation or host access; returns how many pairs of operations they are.
+  std::uint64_t add(const Later& later, std::span<const Conflict> conflicts, std::span<const MemoryAccess> accesses);
+  void note_undefined(const Who& who, std::uint32_t buffer, std::uint64_t bytes);
+  // Starts again from nothing.
+  void clear();
+
+  std::vector<Hazard> hazards() const;
+  std::vector<std::string> notes() const { return notes_; }
+
+  // "kernel 'matmul(chunk, weights)'", "copy 'upload chunk'", "the host".
+  std::string what(const Who& who) const;
+
+ private:
+  static constexpr std::size_t kKept = 1000;  // groups; pairs of others are counted and not named
+  static constexpr std::size_t kShown = 20;
+  using Key = std::tuple<Hazard::Kind, Who, Who, bool>;
+
+  Hazard describe(const Later& later, const Conflict& conflict, const MemoryAccess& access) const;
+  void add_note(std::string text);
+  std::string place(std::uint16_t device, std::uint16_t stream) const;
+  std::string buffer_name(std::uint32_t name) const;
+  void word(Hazard& hazard, const Later& later, const Conflict& conflict) const;
+  void word_reuse(Hazard& hazard, const Later& later, const Conflict& conflict) const;
+
+  const NameTable& names_;
+  const Order& order_;
+  bool several_cards_;
+  std::vector<Hazard> groups_;  // in order of the first pair; the text without its count
+  std::map<Key, std::size_t> index_;
+  std::vector<std::string> notes_;
+  std::set<std::string> noted_;
+};
+
+}  // namespace labrig::sim
