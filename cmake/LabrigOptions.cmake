@@ -2,6 +2,7 @@
 # layout that `make install` and `make bundle` give.
 option(LABRIG_TESTS "Build the tests" ON)
 option(LABRIG_WERROR "Treat warnings as errors" OFF)
+option(LABRIG_FUZZ "Build tests/fuzz as libFuzzer programs; needs clang" OFF)
 set(LABRIG_SANITIZE "" CACHE STRING "Sanitizers for everything, as -fsanitize= takes them: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -34,6 +35,21 @@ function(labrig_compile_options target)
   endif()
 endfunction()
 
+# labrig_precompile(target HEADER...): headers that most sources of a target read, compiled once for all of them. Halves the time
+# of a build from nothing, as CI makes it. ccache cannot keep what was compiled with them: where it is used, each source
+# reads its headers itself, which also shows a missing #include.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(precompile OFF)
+else()
+  set(precompile ON)
+endif()
+option(LABRIG_PRECOMPILE "Precompile headers" ${precompile})
+function(labrig_precompile target)
+  if(LABRIG_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # The same bits at every optimisation level and from every compiler: no contraction, no fast-math.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 if(LABRIG_SANITIZE)
@@ -42,4 +58,11 @@ if(LABRIG_SANITIZE)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   endif()
   add_link_options(-fsanitize=${LABRIG_SANITIZE})
+endif()
+if(LABRIG_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "LABRIG_FUZZ=ON needs clang++, which brings libFuzzer; this is ${CMAKE_CXX_COMPILER}: use the preset "
+                        "`fuzz`, or configure with -DCMAKE_CXX_COMPILER=clang++-19")
+  endif()
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()

@@ -138,10 +138,11 @@ void CudaBackend::copy(const CopyRequest& request) {
   check(cudaMemcpyAsync(request.destination, request.source, request.bytes, kKinds[static_cast<int>(request.direction)],
                         stream),
         "cudaMemcpyAsync");
-  // From or to pageable memory the runtime has waited as long as that memory must stay as it is. Within the card no
-  // host memory takes part: such a copy is work like a kernel.
-  if (!request.non_blocking && request.direction != CopyDirection::within)
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  // Within the card no host memory takes part: such a copy is work like a kernel. A pageable source has been read by
+  // now; a pageable destination has been written so far on every card, which the documentation does not promise.
+  if (request.direction == CopyDirection::within) return;
+  const bool lands_in_pageable = request.direction == CopyDirection::down && !request.pinned;
+  if (!request.non_blocking || lands_in_pageable) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 void CudaBackend::launch(const KernelCall& call, StreamId stream) {

@@ -23,14 +23,33 @@ struct CopyRates {
   std::int64_t staged_fixed_ps = 0;     // and what the host pays once for it
 };
 
+// From `at_ps` of the virtual clock on, other processes hold `bytes` of the card.
+struct OtherProcesses {
+  std::int64_t at_ps = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The newest form of profiles that this labrig reads; docs/profiles.md says what each version brought.
+inline constexpr std::int64_t kProfileVersion = 2;
+
 struct Profile {
   std::string name;
-  std::int64_t version = 1;
+  std::int64_t version = kProfileVersion;
   int compute_capability_major = 0, compute_capability_minor = 0;
   bool bf16 = false, tf32 = false;
 
   std::uint64_t capacity_bytes = 0;
-  std::uint64_t other_processes_bytes = 0;
+  std::uint64_t other_processes_bytes = 0;               // at the start
+  std::vector<OtherProcesses> other_processes_schedule;  // and from then on; by time, each later than the one before
+  // What other processes hold at a time of the virtual clock.
+  std::uint64_t other_processes_bytes_at(std::int64_t time_ps) const {
+    std::uint64_t bytes = other_processes_bytes;
+    for (const OtherProcesses& entry : other_processes_schedule) {
+      if (entry.at_ps > time_ps) break;
+      bytes = entry.bytes;
+    }
+    return bytes;
+  }
 
   std::array<std::int64_t, kDtypeCount> flops_per_s{};         // by Dtype; elementwise arithmetic
   std::array<std::int64_t, kDtypeCount> matrix_flops_per_s{};  // by Dtype; matmul
@@ -52,6 +71,7 @@ struct Profile {
 
   std::int64_t host_flops_per_s = 0, host_bytes_per_s = 0, host_call_ps = 0;
   int host_threads = 1;
+  std::int64_t host_spread_ps = 0;  // what it takes to spread work over all threads
   std::int64_t queue_depth = 1024;
 };
 

@@ -39,9 +39,13 @@ class Prices {
   std::int64_t staging_ps(const CopyRates& rates, std::uint64_t bytes) const {
     return ps_for(bytes, rates.staged_bytes_per_s);
   }
+  // An operator on the CPU: a fixed cost, then whichever is slower of memory and arithmetic. Arithmetic is done by one
+  // thread, or by all after they have been told, whichever is sooner.
   std::int64_t host_work_ps(std::uint64_t flops, std::uint64_t bytes) const {
-    return later(profile_.host_call_ps,
-                 std::max(ps_for(flops, profile_.host_flops_per_s), ps_for(bytes, profile_.host_bytes_per_s)));
+    const std::int64_t together = ps_for(flops, profile_.host_flops_per_s);
+    const auto alone = static_cast<std::int64_t>(std::min(Wide{together} * profile_.host_threads, Wide{kEndOfTime}));
+    return later(profile_.host_call_ps, std::max(std::min(alone, later(profile_.host_spread_ps, together)),
+                                                 ps_for(bytes, profile_.host_bytes_per_s)));
   }
   std::int64_t malloc_ps(std::uint64_t bytes) const {
     return with_mib(profile_.malloc_ps, profile_.malloc_ps_per_mib, bytes);

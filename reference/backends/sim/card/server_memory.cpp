@@ -90,7 +90,8 @@ void Server::driver_malloc(const Command& command) {
   const Profile& profile = card.prices.profile();
   const std::uint64_t asked = command.arg[0];
   scheduler_.charge(card.prices.malloc_ps(asked));
-  const std::uint64_t room = profile.capacity_bytes - std::min(profile.capacity_bytes, profile.other_processes_bytes);
+  const std::uint64_t others = profile.other_processes_bytes_at(scheduler_.host_ps());
+  const std::uint64_t room = profile.capacity_bytes - std::min(profile.capacity_bytes, others);
   if (asked == 0 || asked > room) return;
   const std::uint64_t bytes = round_up(asked, kDriverAlignment);
   if (bytes > room - std::min(room, card.segments.taken_bytes())) return;
@@ -180,7 +181,7 @@ void Server::pinned_free(const Command& command) {
 void Server::statistics(const Command& command) {
   const Card& card = card_of(command);
   const Profile& profile = card.prices.profile();
-  const std::uint64_t used = card.segments.taken_bytes() + profile.other_processes_bytes;
+  const std::uint64_t used = card.segments.taken_bytes() + profile.other_processes_bytes_at(scheduler_.host_ps());
   answer_.value[0] = profile.capacity_bytes - std::min(profile.capacity_bytes, used);
   answer_.value[1] = profile.capacity_bytes;
 }

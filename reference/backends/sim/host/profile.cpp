@@ -32,6 +32,17 @@ std::string full_name(const std::string& section, const std::string& key) {
   return section.empty() ? key : section + "." + key;
 }
 
+// A version that this labrig does not know: said before anything else, because its keys may be unknown too.
+void refuse_newer(const toml::table& root, const std::string& file) {
+  const toml::node* node = root.get("version");
+  if (node == nullptr || !node->is_integer() || node->ref<std::int64_t>() <= kProfileVersion) return;
+  throw bad_profile(
+      file, node->source(), "the profile is of version " + std::to_string(node->ref<std::int64_t>()),
+      "this labrig knows versions 1 to " + std::to_string(kProfileVersion) +
+          ", and a newer one may mean something else by the same keys",
+      "use a newer labrig, or write the profile in version " + std::to_string(kProfileVersion) + " (docs/profiles.md)");
+}
+
 // Reads the fields out of the table and remembers which keys there are.
 class Reader {
  public:
@@ -49,21 +60,50 @@ class Reader {
   template <class T>
   void operator()(const std::string& section, const std::string& key, T& member, std::int64_t least,
                   std::int64_t most) {
+    const std::string name = full_name(section, key);
+    if (version_ < 2 && name == "host.spread_ps") return;
     known_[section].insert(key);
     const toml::node* node = find(section, key);
     if (node == nullptr) return;
-    const std::string name = full_name(section, key);
     if constexpr (std::is_same_v<T, bool>) {
       if (!node->is_boolean()) throw mistyped(*node, name, "true or false");
       member = node->ref<bool>();
     } else {
-      if (!node->is_integer()) throw mistyped(*node, name, "an integer");
-      const std::int64_t value = node->ref<std::int64_t>();
-      if (value < least || value > most) {
-        throw out_of_range(*node, name, "it is " + std::to_string(value),
-                           "use a value from " + std::to_string(least) + " to " + std::to_string(most));
+      member = static_cast<T>(checked_integer(*node, name, least, most));
+      if (name == "version") version_ = static_cast<std::int64_t>(member);
+    }
+  }
+
+  // [[memory.other_processes]], which may be left out.
+  void read_schedule(Profile& profile) {
+    const std::string name = "memory.other_processes";
+    if (version_ < 2) return;
+    known_["memory"].insert("other_processes");
+    const toml::node* node = root_["memory"]["other_processes"].node();
+    if (node == nullptr) return;
+    const toml::array* entries = node->as_array();
+    if (entries == nullptr) throw mistyped(*node, name, "a list of tables, each headed [[" + name + "]]");
+    if (entries->size() > kMaxOtherProcesses) {
+      throw out_of_range(*node, name, "it has " + std::to_string(entries->size()) + " entries",
+                         "use at most " + std::to_string(kMaxOtherProcesses));
+    }
+    for (const toml::node& entry : *entries) {
+      const toml::table* table = entry.as_table();
+      if (table == nullptr) throw mistyped(entry, name, "a list of tables, each headed [[" + name + "]]");
+      for (const auto& [key, value] : *table) {
+        if (key.str() == "at_ps" || key.str() == "bytes") continue;
+        throw bad_profile(file_, key.source(), "unknown key '" + full_name(name, std::string(key.str())) + "'",
+                          "a profile has a fixed set of keys, so that a misspelt one is not ignored",
+                          "keys of [[" + name + "]]: at_ps, bytes");
       }
-      member = static_cast<T>(value);
+      const std::int64_t after = profile.other_processes_schedule.empty()  //
+                                     ? 0
+                                     : profile.other_processes_schedule.back().at_ps;
+      OtherProcesses next;
+      next.at_ps = entry_value(*table, name, "at_ps", after + 1, kMaxOtherProcessesPs);
+      next.bytes = static_cast<std::uint64_t>(
+          entry_value(*table, name, "bytes", 0, static_cast<std::int64_t>(profile.capacity_bytes)));
+      profile.other_processes_schedule.push_back(next);
     }
   }
 
@@ -88,6 +128,23 @@ class Reader {
     throw bad_profile(file_, key.source(), "unknown key '" + full_name(section, std::string(key.str())) + "'",
                       "a profile has a fixed set of keys, so that a misspelt one is not ignored",
                       (section.empty() ? "keys at the top: " : "keys of [" + section + "]: ") + names);
+  }
+
+  std::int64_t entry_value(const toml::table& entry, const std::string& section, const std::string& key,
+                           std::int64_t least, std::int64_t most) const {
+    const std::string name = full_name(section, key);
+    const toml::node* node = entry.get(key);
+    if (node == nullptr) throw missing(entry, "key '" + name + "'", "add it");
+    return checked_integer(*node, name, least, most);
+  }
+
+  std::int64_t checked_integer(const toml::node& node, const std::string& name, std::int64_t least,
+                               std::int64_t most) const {
+    if (!node.is_integer()) throw mistyped(node, name, "an integer");
+    const std::int64_t value = node.ref<std::int64_t>();
+    if (value >= least && value <= most) return value;
+    throw out_of_range(node, name, "it is " + std::to_string(value),
+                       "use a value from " + std::to_string(least) + " to " + std::to_string(most));
   }
 
   const toml::node* find(const std::string& section, const std::string& key) const {
@@ -120,6 +177,7 @@ class Reader {
 
   const toml::table& root_;
   const std::string& file_;
+  std::int64_t version_ = kProfileVersion;  // what the file says, once it is read
   std::map<std::string, std::set<std::string>> known_;
 };
 
@@ -138,25 +196,37 @@ std::vector<fs::path> profile_folders() {
   return folders;
 }
 
+// No profile is longer; a file that is may be anything.
+constexpr std::size_t kMaxTextBytes = std::size_t{256} << 10;
+
 Result<Profile> read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  std::string text(kMaxTextBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || !file.is_open()) {
     return Error("unknown-profile", "cannot read the profile " + path.string(),
                  "the file is not there, or not readable",
                  "check the path; known profiles have a name, as in \"desktop\"");
   }
-  return parse_profile(text.str(), path.string());
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_profile(text, path.string());
 }
 
 }  // namespace
 
 Result<Profile> parse_profile(std::string_view text, const std::string& file) try {
+  if (text.size() > kMaxTextBytes) {
+    return Error("bad-profile", file + " is too long for a profile",
+                 "it has more than " + std::to_string(kMaxTextBytes) + " bytes",
+                 "compare with reference/profiles/desktop.toml");
+  }
   const toml::table root = toml::parse(text, file);
   Profile profile;
+  refuse_newer(root, file);
   Reader reader(root, file);
   reader.read_name(profile.name);
   visit_fields(profile, reader);
+  reader.read_schedule(profile);
   reader.refuse_unknown();
   if (profile.both_ways_numerator > profile.both_ways_denominator) {
     return bad_profile(

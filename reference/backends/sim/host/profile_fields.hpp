@@ -1,5 +1,5 @@
 // The fields of a profile, once: section and key in TOML, the member, and the values that make sense. The TOML reader
-// and the messages between supervisor and card both walk this list.
+// and the messages between supervisor and card both walk this list, and a test holds docs/profiles.md against it.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,22 @@
 
 namespace labrig::sim {
 
-// Calls visit(section, key, member, least, most) for each field; `name`, which stands outside every section, is left
-// out. P is Profile or const Profile; members are int, bool, std::int64_t or std::uint64_t.
+inline constexpr std::int64_t kMaxProfileBytes = std::int64_t{448} << 30;  // of memory: what fits the address range
+
+// The entries of [[memory.other_processes]].
+inline constexpr std::size_t kMaxOtherProcesses = 1000;
+inline constexpr std::int64_t kMaxOtherProcessesPs = 86'400'000'000'000'000;  // one day
+
+// Calls visit(section, key, member, least, most) for each field; `name`, which stands outside every section, and the
+// schedule of other processes are left out. P is Profile or const Profile; members are int, bool, std::int64_t or
+// std::uint64_t.
 template <class P, class Visit>
 void visit_fields(P& profile, Visit&& visit) {
   constexpr std::int64_t kRate = 1'000'000'000'000'000'000;  // per second
   constexpr std::int64_t kTime = 1'000'000'000'000;          // one second
-  constexpr std::int64_t kBytes = std::int64_t{448} << 30;
+  constexpr std::int64_t kBytes = kMaxProfileBytes;
 
-  visit("", "version", profile.version, 1, 1'000'000);
+  visit("", "version", profile.version, 1, kProfileVersion);
 
   visit("capability", "major", profile.compute_capability_major, 1, 99);
   visit("capability", "minor", profile.compute_capability_minor, 0, 99);
@@ -71,6 +78,7 @@ void visit_fields(P& profile, Visit&& visit) {
   visit("host", "bytes_per_s", profile.host_bytes_per_s, 1, kRate);
   visit("host", "call_ps", profile.host_call_ps, 0, kTime);
   visit("host", "threads", profile.host_threads, 1, 1024);
+  visit("host", "spread_ps", profile.host_spread_ps, 0, kTime);  // since version 2
 }
 
 }  // namespace labrig::sim

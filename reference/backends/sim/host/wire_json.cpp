@@ -14,6 +14,8 @@ json to_json(const Profile& profile) {
   visit_fields(profile, [&](const char* section, const char* key, const auto& member, std::int64_t, std::int64_t) {
     body[section][key] = member;
   });
+  json& schedule = body["schedule"] = json::array();
+  for (const OtherProcesses& entry : profile.other_processes_schedule) schedule.push_back({entry.at_ps, entry.bytes});
   return body;
 }
 
@@ -23,6 +25,7 @@ Profile profile_from(const json& body) {
   visit_fields(profile, [&](const char* section, const char* key, auto& member, std::int64_t, std::int64_t) {
     body.at(section).at(key).get_to(member);
   });
+  for (const json& entry : body.at("schedule")) profile.other_processes_schedule.push_back({entry.at(0), entry.at(1)});
   return profile;
 }
 

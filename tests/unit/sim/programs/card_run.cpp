@@ -181,7 +181,7 @@ class CardRun {
       case Kind::copy_down:
         return copy(Opcode::copy_down, command);
       case Kind::copy_peer:
-        return;
+        return copy(Opcode::copy_peer, command);
       case Kind::upload:
       case Kind::upload_blocking:
         card_.upload(address(command.out), filled(command.out, command.value).data(), bytes(command.out),
