@@ -56,10 +56,13 @@ void Effects::run(const Effect& effect) {
   }
 }
 
-void Effects::add(const Operation& operation, Effect effect) {
+void Effects::add(const Operation& operation, Effect&& effect) {
   if (operation.stream >= streams_.size()) streams_.resize(std::size_t{operation.stream} + 1);
   captured_bytes_ += effect.captured.size();
-  streams_[operation.stream].push_back({operation, std::move(effect)});
+  Pending& pending = streams_[operation.stream].emplace_back();
+  pending.operation = operation;
+  pending.effect = std::move(effect);
+  if (pending.effect.call != nullptr) pending.effect.call = &pending.call.emplace(*pending.effect.call);
   ++count_;
 }
 

@@ -60,7 +60,8 @@ std::string Findings::buffer_name(std::uint32_t name) const {
   return text.empty() ? "an unnamed tensor" : "'" + text + "'";
 }
 
-std::uint64_t Findings::add(const Later& later, std::span<const Conflict> conflicts, std::span<const MemoryAccess> accesses) {
+std::uint64_t Findings::add(const Later& later, std::span<const Conflict> conflicts,
+                            std::span<const MemoryAccess> accesses) {
   if (conflicts.empty()) return 0;
   // Each earlier operation is one pair, of the kind that was met first.
   std::vector<const Conflict*> pairs;
@@ -74,8 +75,9 @@ std::uint64_t Findings::add(const Later& later, std::span<const Conflict> confli
     previous = conflict->earlier.number;
     const MemoryAccess& access = accesses[conflict->access];
     if (conflict->possible) {
-      add_note("possible hazard: " + what(later.who) + " and " + what(conflict->entry.who) + " may touch the same bytes of " +
-               buffer_name(access.buffer) + ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
+      add_note("possible hazard: " + what(later.who) + " and " + what(conflict->entry.who) +
+               " may touch the same bytes of " + buffer_name(access.buffer) +
+               ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
       continue;
     }
     ++count;
@@ -157,9 +159,9 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
            noun(group.conflict.entry.who) + ", before the memory is given back";
   }
   const std::string here = second.host ? "the host" : place(second.device, second.stream);
-  const std::string who = second.host ? "the host"
-                                      : "operation " + std::to_string(second.operation) + " (" + second.what + " on " +
-                                            here + ")";
+  const std::string who =
+      second.host ? "the host"
+                  : "operation " + std::to_string(second.operation) + " (" + second.what + " on " + here + ")";
   return "hazard: memory of " + before + " was handed out again as " + buffer + still +
          "\n  why: a block is free as soon as its last tensor is gone, and nothing orders " + who + after +
          "\n  fix: call record_stream(" + where + ") on " + before + " before it is freed, or let " + here +

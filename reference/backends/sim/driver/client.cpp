@@ -194,9 +194,8 @@ void Client::throttle() {
 std::uint64_t Client::next_operation(const Target& target) {
   if (!late()) return 0;
   if (since_throttle_++ == kThrottleOperations) throttle();
-  const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
-    return s.device == target.device && s.id == target.stream;
-  });
+  const auto stream = std::find_if(streams_.begin(), streams_.end(),
+                                   [&](const Stream& s) { return s.device == target.device && s.id == target.stream; });
   return stream == streams_.end() ? 0 : ++stream->operations;
 }
 
@@ -275,8 +274,7 @@ void Client::copy_pinned(const Target& target, bool up, std::uint64_t device_off
     const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
       return s.device == target.device && s.id == target.stream;
     });
-    arena_copies_.push_back(
-        {static_cast<std::uint16_t>(stream - streams_.begin()), up, number, arena_start, bytes});
+    arena_copies_.push_back({static_cast<std::uint16_t>(stream - streams_.begin()), up, number, arena_start, bytes});
   }
   if (up) {
     put(Opcode::copy_up, target, {device_offset, arena_start, bytes, flags});
