@@ -102,11 +102,11 @@ void DeviceSlot::record_pinned_use(const void* memory, Backend& card, StreamId s
   pinned_->record_use(memory, card, stream);
 }
 
-void DeviceSlot::note_name(Block* block, std::string_view name) noexcept {
+void DeviceSlot::note_name(void* block, std::string_view name) noexcept {
   const std::lock_guard lock(closing_);
   if (!block || !backend_) return;
   try {
-    backend_->note_name(block->address, name);
+    backend_->note_name(block, name);
   } catch (...) {
   }
 }

@@ -40,8 +40,8 @@ class DeviceSlot {
   void record_pinned_use(const void* memory, Backend& card, StreamId stream);
   // Null for the host and after close().
   HostAllocator* pinned_allocator() const { return pinned_ ? &pinned_->allocator() : nullptr; }
-  // What the tensor in a block is called from now on.
-  void note_name(Block* block, std::string_view name) noexcept;
+  // What the tensor in a block, of the card or of pinned memory, is called from now on.
+  void note_name(void* block, std::string_view name) noexcept;
   void destroy_event(EventId event) noexcept;
 
  private:
