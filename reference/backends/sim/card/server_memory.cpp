@@ -55,6 +55,7 @@ void Server::name_note(const Command& command) {
   const bool pinned = command.arg[1] != 0;
   if (Block* block = (pinned ? pinned_blocks_ : blocks_).starting(address)) {
     block->name = command.header.name;
+    findings_.name_block(block->id, block->name);
     return;
   }
   refuse({"bad-address",

@@ -85,7 +85,7 @@ class LibraryRunner {
   }
 
   void see(const Tensor& host) {
-    for (const float value : host.data<float>()) run_.seen.push_back(value);
+    for (const float value : host.data<const float>()) run_.seen.push_back(value);
   }
   static Tensor counted(const Range& range, float value) {
     const Tensor host = empty({range.count});
