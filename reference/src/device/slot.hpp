@@ -9,11 +9,12 @@
 #include <string_view>
 
 #include "device/backend.hpp"
-#include "memory/caching_allocator.hpp"
+#include "labrig/export.hpp"
+#include "memory/allocator_stack.hpp"
 
 namespace labrig {
 
-class DeviceSlot {
+class LABRIG_API DeviceSlot {
  public:
   explicit DeviceSlot(std::unique_ptr<Backend> backend);
   ~DeviceSlot();
@@ -24,12 +25,16 @@ class DeviceSlot {
   // Throws `device-gone` after close().
   Backend& backend() const;
   // Null for the host and after close().
-  CachingAllocator* allocator() const { return allocator_.get(); }
+  AllocatorStack* allocators() const { return allocators_.get(); }
+  // Null also when caching is off.
+  CachingAllocator* allocator() const { return allocators_ ? allocators_->caching() : nullptr; }
   void close() noexcept;
 
   // Memory of the card for work on `stream`; null for 0 bytes. Throws `out-of-memory`.
   Block* allocate(std::size_t bytes, StreamId stream, std::string_view name);
   void release(Block* block) noexcept;
+  // `stream` uses the block too: after its release it waits for the work that is queued there then.
+  void record_stream(Block* block, StreamId stream);
   // Host memory that this card reaches. Throws `out-of-pinned-memory`.
   void* allocate_pinned(std::size_t bytes, std::string_view name);
   void release_pinned(void* memory, std::size_t bytes) noexcept;
@@ -42,7 +47,7 @@ class DeviceSlot {
   mutable std::mutex closing_;  // a release and close() exclude each other
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Driver> driver_;
-  std::unique_ptr<CachingAllocator> allocator_;
+  std::unique_ptr<AllocatorStack> allocators_;
 };
 
 }  // namespace labrig
