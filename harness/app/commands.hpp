@@ -57,5 +57,6 @@ void add_grade(CLI::App& app, Context& context);          // grade.cpp: labrig g
 void add_plugin_doctor(CLI::App& app, Context& context);  // plugin_doctor.cpp: labrig plugin doctor PATH
 void add_doctor(CLI::App& app, Context& context);         // doctor.cpp: labrig doctor
 void add_report(CLI::App& app, Context& context);         // report.cpp: labrig report index DIR
+void add_conform(CLI::App& app, Context& context);        // conform.cpp: labrig conform KIND FILE
 
 }  // namespace labrig::app
