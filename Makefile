@@ -14,17 +14,17 @@ build: ## setup, then build everything into build/; CUDA=OFF leaves the cuda bac
 	@tools/setup.sh
 	@tools/build.sh release
 
-test: ## setup, build, all tests; then without CUDA, and unit and contract tests under both sanitizers
-	@tools/setup.sh
+test: ## setup, build, all tests; then both sanitizers, fuzzers, and the comparison of compilers
+	@tools/setup.sh --test
 	@tools/test.sh
 
 test-full: ## the same, and the labs with thirty fresh course secrets
-	@tools/setup.sh
+	@tools/setup.sh --test
 	@tools/test.sh --full
 
 demo: ## grade every shipped submission of lab 01; ends with the path of an index page
 	@tools/setup.sh
-	@tools/build.sh release
+	@tools/build.sh release product
 	@tools/demo.sh
 
 lab: ## start a lab: make lab NAME=transfer-cost DIR=my-answer

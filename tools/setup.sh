@@ -1,6 +1,6 @@
 #!/bin/bash
-# setup.sh [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does nothing
-# when all is there. --dev adds what only `make format`, `make lint` and the browser tests need. Asks nothing; without
+# setup.sh [--test] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
+# nothing when all is there. --test adds clang, for the fuzzers and the comparison of compilers; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without
 # root it prints the command to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
 
@@ -19,7 +19,8 @@ case "${ID:-}-${VERSION_ID:-}" in
   debian-12) packages+=(libboost1.81-dev) ;;
   *) packages+=(libboost-dev) ;;
 esac
-if [ "${1:-}" = --dev ]; then
+[[ " $* " != *" --test "* ]] || packages+=(clang-19 libclang-rt-19-dev)
+if [[ " $* " == *" --dev "* ]]; then
   packages+=(clang-format-19 clang-tidy-19 ccache)
   # Ubuntu's package of this name is a pointer to another store and does not work in a container.
   [ "${ID:-}" = debian ] && packages+=(chromium)

@@ -2,10 +2,11 @@
 # test.sh [--full]: every test, in stages. Stops at the first stage that fails. The last line is CTest's closing line of the
 # last stage that ran; the lines above it list all stages.
 #
-#   release   everything in build/, all tests
-#   no CUDA   unit and contract tests of the core in a build without the cuda backend (only where build/ has it)
-#   asan      unit and contract tests under the address and undefined-behaviour sanitizers
-#   tsan      unit and contract tests under the thread sanitizer
+#   release       everything in build/, all tests
+#   asan          unit and contract tests under the address and undefined-behaviour sanitizers, without the cuda backend
+#   tsan          those of the core and the simulated card, which have threads, under the thread sanitizer
+#   fuzz          libFuzzer on the command ring and on profiles, 20,000 inputs each (only where there is clang)
+#   determinism   the same bits at -O0, at -O3 and from clang, in both homes of the card, on a busy machine
 #
 # --full: the labs are graded with thirty fresh course secrets instead of three (LABRIG_TEST_SECRETS).
 . "$(dirname "$0")/common.sh"
@@ -36,7 +37,7 @@ run_tests() {
     status=$?
   closing=$(grep -E '^[0-9]+% tests passed' "$log" | tail -1 || true)
   closing=${closing:-"0% tests passed: $stage ran no test"}
-  summary+=("$(printf '%-8s %4d s  %s' "$stage" $((SECONDS - start)) "$closing")")
+  summary+=("$(printf '%-11s %4d s  %s' "$stage" $((SECONDS - start)) "$closing")")
   if [ "$status" -ne 0 ]; then
     finish
     exit "$status"
@@ -55,18 +56,12 @@ rm -f build/closing-line
 tools/build.sh release
 run_tests release build --
 
-if grep -q liblabrig-cuda.so build/build.ninja; then
-  configure release -B build-nocuda -DLABRIG_CUDA=OFF
-  build_programs build-nocuda core-tests
-  run_tests "no CUDA" build-nocuda -- "${only_unit_and_contract[@]}"
-fi
-
 configure asan
 build_programs build-asan unit-and-contract-tests
 run_tests asan build-asan -- "${only_unit_and_contract[@]}"
 
 configure tsan
-build_programs build-tsan unit-and-contract-tests
+build_programs build-tsan core-tests
 # The thread sanitizer of GCC 12 does not know the address layout of kernels that randomise more than 28 bits.
 fixed_layout=()
 if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -gt 28 ] && setarch -R true 2>/dev/null; then
@@ -74,4 +69,25 @@ if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -gt 28 ] && seta
 fi
 run_tests tsan build-tsan "${fixed_layout[@]}" -- "${only_unit_and_contract[@]}"
 
-finish
+configure unoptimised
+build_programs build-unoptimised determinism-digest
+builds=(build build-unoptimised)
+if command -v clang++-19 >/dev/null; then
+  configure fuzz
+  build_programs build-fuzz fuzzers
+  run_tests fuzz build-fuzz -- -L '^fuzz$'
+  configure clang
+  build_programs build-clang determinism-digest
+  builds+=(build-clang)
+fi
+say "test: determinism"
+start=$SECONDS
+if tests/determinism/compare.sh "${builds[@]}"; then
+  summary+=("$(printf '%-11s %4d s  %d builds, the same bits' determinism $((SECONDS - start)) ${#builds[@]})")
+  finish
+else
+  closing="0% tests passed: determinism: two builds do not report the same"
+  summary+=("determinism: FAILED")
+  finish
+  exit 1
+fi

@@ -17,9 +17,12 @@
 #include <vector>
 
 #include "backends/sim/machine.hpp"
+#include "handles_word.hpp"
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
 #include "labrig/stream.hpp"
+#include "programs/generate.hpp"
+#include "programs/library_run.hpp"
 #include "random_program.hpp"
 
 extern char** environ;
@@ -27,8 +30,9 @@ extern char** environ;
 namespace labrig::sim {
 namespace {
 
-constexpr std::uint32_t kRandomPrograms = 12;
-constexpr std::uint32_t kPrograms = kRandomPrograms + 2;
+// Numbers of the programs: those of random_program.hpp, those of programs/generate.hpp, and two of this file.
+constexpr std::uint32_t kPlainPrograms = 12, kRacyPrograms = 40;
+constexpr std::uint32_t kPrograms = kPlainPrograms + kRacyPrograms + 2;
 
 // --- the programs -------------------------------------------------------------------------------------------------
 
@@ -40,7 +44,7 @@ std::uint64_t digest(const std::string& text) { return digest(text.data(), text.
 
 void print_bits(const char* what, const Tensor& tensor) {
   const Tensor host = tensor.cpu().contiguous();
-  std::printf("  %s %s: %016llx\n", what, name_of(tensor.dtype()).data(),
+  std::printf("  %s %s: %016llx\n", what, name_of(tensor.dtype()),
               static_cast<unsigned long long>(digest(host.data_ptr(), host.nbytes())));
 }
 
@@ -83,10 +87,13 @@ void addresses() {
 }
 
 void run_program(std::uint32_t number) {
-  if (number < kRandomPrograms) {
+  if (number < kPlainPrograms) {
     const double read = run_random_program(number + 1, false);
     std::printf("  read %016llx\n", static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(read)));
-  } else if (number == kRandomPrograms) {
+  } else if (number < kPlainPrograms + kRacyPrograms) {
+    const programs::Program racy = programs::for_the_library(programs::random_program(number));
+    std::printf("  saw %016llx\n", static_cast<unsigned long long>(digest(programs::run_with_library(racy).text())));
+  } else if (number + 1 < kPrograms) {
     arithmetic();
   } else {
     addresses();
@@ -124,7 +131,7 @@ void print_report(const Report& report) {
 
 MachineOptions options() {
   MachineOptions made;
-  made.cards = {load_profile("desktop").value()};
+  made.cards.assign(2, load_profile("desktop").value());
   return made;
 }
 
@@ -136,20 +143,11 @@ void in_thread(std::uint32_t number) {
   print_report(machine.report());
 }
 
-// The worker's half of in_process: its arguments are what in_process writes.
-int worker(char** words) {
-  const auto number = [&](int i) { return std::strtoull(words[i], nullptr, 0); };
-  Handles handles;
-  handles.device_page_fd = static_cast<int>(number(3));
-  handles.worker_page_fd = static_cast<int>(number(4));
-  handles.arena_fd = static_cast<int>(number(5));
-  handles.base = number(6);
-  handles.arena_bytes = number(7);
-  handles.capacity_bytes = {number(8)};
-  handles.card_names = {"desktop"};
-  attach(handles);
+// The worker's half of in_process.
+int worker(const std::string& number, const std::string& handles) {
+  attach(unpacked(handles));
   begin_region();
-  run_program(static_cast<std::uint32_t>(number(2)));
+  run_program(static_cast<std::uint32_t>(std::stoul(number)));
   finish_region();
   return 0;
 }
@@ -157,12 +155,9 @@ int worker(char** words) {
 bool in_process(std::uint32_t number, const char* self, const char* device) {
   CardProcess card(device, options());
   const Handles& handles = card.handles();
-  std::vector<std::string> words = {self, "worker", std::to_string(number)};
   std::array<int, 3> fds = {handles.device_page_fd, handles.worker_page_fd, handles.arena_fd};
-  for (int& fd : fds) words.push_back(std::to_string(fd = fcntl(fd, F_DUPFD, 20)));  // without FD_CLOEXEC
-  for (const std::uint64_t value : {handles.base, handles.arena_bytes, handles.capacity_bytes[0]}) {
-    words.push_back(std::to_string(value));
-  }
+  for (int& fd : fds) fd = fcntl(fd, F_DUPFD, 20);  // without FD_CLOEXEC
+  std::vector<std::string> words = {self, "worker", std::to_string(number), packed(handles, fds)};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -186,7 +181,7 @@ bool in_process(std::uint32_t number, const char* self, const char* device) {
 int main(int count, char** words) {
   using namespace labrig::sim;
   const std::string home = count > 1 ? words[1] : "";
-  if (home == "worker") return worker(words);
+  if (home == "worker") return count == 4 ? worker(words[2], words[3]) : 2;
   if (home != "thread" && (home != "process" || count != 3)) {
     std::fprintf(stderr, "usage: %s thread | process LABRIG_DEVICE\n", words[0]);
     return 2;
