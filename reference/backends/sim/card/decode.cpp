@@ -29,7 +29,7 @@ constexpr Shape kShapes[kOpcodeCount] = {
     {"copy peer", 4},
     {"alloc note", 3},
     {"free note", 1},
-    {"name note", 1},
+    {"name note", 2},
     {"pinned note", 3},
     {"pinned free note", 1},
     {"host work", 2},

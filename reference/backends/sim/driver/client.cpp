@@ -308,10 +308,11 @@ void Client::upload(const Target& target, std::uint64_t destination, const void*
     put(Opcode::pageable_chunk, {target.device, target.stream}, {position, done, piece});
     done += piece;
   }
-  // The host is ordered after a copy that blocks. Where that lets the card write to pinned memory, it is waited for.
+  // The host is ordered after a copy that blocks. Where that lets the card read or write pinned memory, it is waited
+  // for: the host may touch that memory next.
   const bool blocking = (flags & kCopyNonBlocking) == 0;
-  const auto writes_arena = [&](const ArenaCopy& copy) { return !copy.up && !in_frontier(copy.stream, copy.number); };
-  if (blocking && std::any_of(arena_copies_.begin(), arena_copies_.end(), writes_arena)) {
+  const auto touches_arena = [&](const ArenaCopy& copy) { return !in_frontier(copy.stream, copy.number); };
+  if (blocking && std::any_of(arena_copies_.begin(), arena_copies_.end(), touches_arena)) {
     call_locked(Opcode::clock, {}, {});
   }
 }
