@@ -11,7 +11,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "card/device_memory.hpp"
@@ -72,14 +72,18 @@ class Effects {
   struct Pending {
     Operation operation;
     Effect effect;
-    std::optional<KernelCall> call;  // what effect.call points to
+    KernelCall call;  // what effect.call points to
   };
+  using PendingPtr = std::unique_ptr<Pending>;  // they are large, and used again
   void run_front(StreamIndex stream);
   void poison_copy(const Effect& effect, std::byte* destination);
 
   DeviceMemory& memory_;
   const Regions& regions_;
-  std::vector<std::deque<Pending>> streams_;
+  PendingPtr unused();
+
+  std::vector<std::deque<PendingPtr>> streams_;
+  std::vector<PendingPtr> unused_;
   std::vector<std::pair<std::uint64_t, StreamIndex>> ready_;  // operation number, stream
   std::size_t count_ = 0;
   std::uint64_t captured_bytes_ = 0;

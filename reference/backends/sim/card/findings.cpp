@@ -75,9 +75,7 @@ std::uint64_t Findings::add(const Later& later, std::span<const Conflict> confli
     previous = conflict->earlier.number;
     const MemoryAccess& access = accesses[conflict->access];
     if (conflict->possible) {
-      add_note("possible hazard: " + what(later.who) + " and " + what(conflict->entry.who) +
-               " may touch the same bytes of " + buffer_name(access.buffer) +
-               ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
+      note_possible(later.who, conflict->entry.who, access.buffer);
       continue;
     }
     ++count;
@@ -169,15 +167,16 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
 }
 
 void Findings::note_undefined(const Who& who, std::uint32_t buffer, std::uint64_t bytes) {
-  if (notes_.size() >= kShown) return;
-  const std::string tail = " of " + buffer_name(buffer) + " that nothing has written";
-  const std::string subject = what(who);
-  if (!noted_.insert(subject + tail).second) return;
-  notes_.push_back(subject + " reads " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + tail);
+  if (notes_.size() >= kShown || !noted_.emplace(who, Who{}, buffer).second) return;
+  notes_.push_back(what(who) + " reads " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + " of " +
+                   buffer_name(buffer) + " that nothing has written");
 }
 
-void Findings::add_note(std::string text) {
-  if (notes_.size() < kShown && noted_.insert(text).second) notes_.push_back(std::move(text));
+void Findings::note_possible(const Who& later, const Who& earlier, std::uint32_t buffer) {
+  if (notes_.size() >= kShown || !noted_.emplace(later, earlier, buffer).second) return;
+  notes_.push_back("possible hazard: " + what(later) + " and " + what(earlier) + " may touch the same bytes of " +
+                   buffer_name(buffer) +
+                   ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
 }
 
 void Findings::clear() {
