@@ -22,8 +22,8 @@
 
 namespace labrig::sim {
 
-// When an operation changes bytes: at its submission, or as late as the order of the program allows (docs/simulated-card.md).
-// Clock, counters and hazards are the same in both.
+// When an operation changes bytes: at its submission, or as late as the order of the program allows
+// (docs/simulated-card.md). Clock, counters and hazards are the same in both.
 enum class Mode : std::uint8_t { eager, late };
 
 // The limits of one case (S10). Counted, so that the outcome is the same on every machine.
@@ -78,8 +78,8 @@ struct MemoryPoint {
 struct Hazard {
   enum class Kind : std::uint8_t { read_after_write, write_after_read, write_after_write, freed_in_flight } kind{};
   struct Side {
-    std::string what;        // "kernel 'matmul(chunk, weights)'", "copy 'upload chunk'", "the host"
-    bool host = false;       // then device and stream say nothing
+    std::string what;   // "kernel 'matmul(chunk, weights)'", "copy 'upload chunk'", "the host"
+    bool host = false;  // then device and stream say nothing
     std::uint16_t device = 0, stream = 0;
     std::uint64_t operation = 0;  // number of the operation in the order of submission
   } earlier, later;

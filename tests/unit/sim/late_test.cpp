@@ -39,9 +39,9 @@ class Program {
   }
   // `to` <- max(`from`, 0)
   void relu(std::uint64_t to, std::uint64_t from, std::uint16_t stream) {
-    card_.launch(call_of(Kernel::relu, {operand_at(to, kF32, {16}, Access::write),
-                                        operand_at(from, kF32, {16}, Access::read)}),
-                 {0, stream});
+    card_.launch(
+        call_of(Kernel::relu, {operand_at(to, kF32, {16}, Access::write), operand_at(from, kF32, {16}, Access::read)}),
+        {0, stream});
   }
   void up(std::uint64_t to, std::uint64_t from, std::uint16_t stream) {
     card_.send(Opcode::copy_up, {to, from, kBytes, kCopyNonBlocking}, {0, stream});
@@ -277,9 +277,10 @@ TEST(Undefined, UnorderedWorkInTooManyPiecesIsANoteAndNoHazard) {
   const Report report = card.server().report();
   EXPECT_EQ(report.metrics.hazards, 0u);
   ASSERT_EQ(report.notes.size(), 1u);
-  EXPECT_EQ(report.notes[0],
-            "possible hazard: kernel 'fill()' and kernel 'fill()' may touch the same bytes of 'wide', and nothing orders "
-            "them; a view in more than 4,096 pieces is only known by its ends");
+  EXPECT_EQ(
+      report.notes[0],
+      "possible hazard: kernel 'fill()' and kernel 'fill()' may touch the same bytes of 'wide', and nothing orders "
+      "them; a view in more than 4,096 pieces is only known by its ends");
 }
 
 TEST(Undefined, OldBytesUnderAPendingOperationStayForIt) {
@@ -346,7 +347,8 @@ TEST(Peer, WithoutTheEventItIsAHazardThatNamesBothCards) {
   ASSERT_EQ(report.hazards.size(), 1u);
   EXPECT_EQ(report.hazards[0].earlier.device, 0u);
   EXPECT_EQ(report.hazards[0].later.device, 1u);
-  EXPECT_NE(report.hazards[0].text.find("on stream 2 of sim:1 reads 't' without waiting for copy 'copy t' on stream 1 of sim:0"),
+  EXPECT_NE(report.hazards[0].text.find(
+                "on stream 2 of sim:1 reads 't' without waiting for copy 'copy t' on stream 1 of sim:0"),
             std::string::npos)
       << report.hazards[0].text;
 }

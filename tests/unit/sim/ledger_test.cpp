@@ -138,15 +138,16 @@ TEST_F(LedgerTest, WhatTheHostIsBehindIsForgotten) {
 
 TEST(Findings, AreGroupedByKindAndNamesAndCountedInPairs) {
   TestCard card;
-  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
+  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})
+    card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
   const std::uint32_t x = card.name("x"), y = card.name("y");
   const std::uint64_t first = card.block(64, x), second = card.block(64, y), other = card.block(64);
   const auto write = [&](std::uint64_t block, std::uint16_t stream) {
     card.launch(call_of(Kernel::fill, {operand_at(block, kF32, {16}, Access::write)}), {0, stream});
   };
   const auto read = [&](std::uint64_t block, std::uint16_t stream) {
-    card.launch(call_of(Kernel::relu, {operand_at(other, kF32, {16}, Access::write),
-                                       operand_at(block, kF32, {16}, Access::read)}),
+    card.launch(call_of(Kernel::relu,
+                        {operand_at(other, kF32, {16}, Access::write), operand_at(block, kF32, {16}, Access::read)}),
                 {0, stream});
   };
   for (int i = 0; i < 3; ++i) write(first, 1);
@@ -159,17 +160,19 @@ TEST(Findings, AreGroupedByKindAndNamesAndCountedInPairs) {
   EXPECT_EQ(report.hazards[0].count, 3u);
   EXPECT_EQ(report.hazards[0].buffer, "x");
   EXPECT_EQ(report.hazards[0].bytes, 64u);
-  EXPECT_EQ(report.hazards[0].text,
-            "hazard: kernel 'relu(x)' on stream 2 reads 'x' without waiting for kernel 'fill()' on stream 1 (3 times)\n"
-            "  why: nothing orders operation 5 after operation 1 (bytes 0 to 63 of 'x'); on a card the later one may see "
-            "old bytes, or half of the new ones\n"
-            "  fix: record an event on stream 1 after the kernel and let stream 2 wait for it before the kernel");
+  EXPECT_EQ(
+      report.hazards[0].text,
+      "hazard: kernel 'relu(x)' on stream 2 reads 'x' without waiting for kernel 'fill()' on stream 1 (3 times)\n"
+      "  why: nothing orders operation 5 after operation 1 (bytes 0 to 63 of 'x'); on a card the later one may see "
+      "old bytes, or half of the new ones\n"
+      "  fix: record an event on stream 1 after the kernel and let stream 2 wait for it before the kernel");
   EXPECT_EQ(report.hazards[1].later.what, "kernel 'relu(y)'");
 }
 
 TEST(Findings, ShowTwentyGroupsAndCountAll) {
   TestCard card;
-  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
+  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})
+    card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
   const std::uint64_t block = card.block(64);
   const std::uint64_t host = card.pinned(64);
   for (int i = 0; i < 30; ++i) {
@@ -183,7 +186,8 @@ TEST(Findings, ShowTwentyGroupsAndCountAll) {
 
 TEST(Findings, OfTheHarnessPreparationAreNotTheStudents) {
   TestCard card;
-  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
+  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})
+    card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
   const std::uint64_t block = card.block(64);
   const auto write = [&](std::uint16_t stream) {
     card.launch(call_of(Kernel::fill, {operand_at(block, kF32, {16}, Access::write)}), {0, stream});
@@ -200,7 +204,8 @@ TEST(Findings, OfTheHarnessPreparationAreNotTheStudents) {
 
 TEST(Findings, AreNamedByANameThatCameLate) {
   TestCard card;
-  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
+  for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})
+    card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
   const std::uint64_t block = card.block(64);
   for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) {
     card.launch(call_of(Kernel::fill, {operand_at(block, kF32, {16}, Access::write)}), {0, stream});

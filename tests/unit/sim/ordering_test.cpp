@@ -1,5 +1,5 @@
-// CUDA's rules of order, one by one, as this card keeps them (the table S11 of its specification). What is ordered shows in
-// two ways: as hazards, and in `late` mode in the moment at which effects happen.
+// CUDA's rules of order, one by one, as this card keeps them (the table S11 of its specification). What is ordered
+// shows in two ways: as hazards, and in `late` mode in the moment at which effects happen.
 #include <gtest/gtest.h>
 
 #include "test_card.hpp"
@@ -21,7 +21,8 @@ MachineOptions late_options() {
 class OrderingTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}}) card_.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
+    for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})
+      card_.send(Opcode::stream_create, {kStreamNonBlocking}, {0, stream});
     for (const auto stream : {std::uint16_t{3}, std::uint16_t{4}}) card_.send(Opcode::stream_create, {0}, {0, stream});
     for (const std::uint64_t event : {0, 1}) card_.send(Opcode::event_create, {event});
     fill(0, 1);
@@ -33,7 +34,9 @@ class OrderingTest : public testing::Test {
   void slow(std::uint16_t stream) { card_.launch(add_call(work_, 100'000), {0, stream}); }
   void record(std::uint64_t event, std::uint16_t stream) { card_.send(Opcode::record, {event}, {0, stream}); }
   void wait(std::uint64_t event, std::uint16_t stream) { card_.send(Opcode::wait, {event}, {0, stream}); }
-  void download(std::uint16_t stream) { card_.send(Opcode::copy_down, {there_, x_, kBytes, kCopyNonBlocking}, {0, stream}); }
+  void download(std::uint16_t stream) {
+    card_.send(Opcode::copy_down, {there_, x_, kBytes, kCopyNonBlocking}, {0, stream});
+  }
   // Whether the host is ordered after the download that wrote `value`.
   float seen() { return card_.host(there_); }
   std::uint64_t hazards() { return card_.metrics().hazards; }
@@ -180,8 +183,8 @@ TEST_F(OrderingTest, ElapsedGivesNoOrder) {
 
 TEST_F(OrderingTest, AWaitForAnUnrecordedEventIsNothingNotEvenABarrier) {
   fill(3, 2);
-  wait(0, 0);      // no action of the default stream
-  record(1, 2);    // of a stream that takes no part
+  wait(0, 0);    // no action of the default stream
+  record(1, 2);  // of a stream that takes no part
   wait(1, 4);
   fill(4, 3);
   EXPECT_EQ(hazards(), 1u);
@@ -211,11 +214,12 @@ TEST_F(OrderingTest, PinnedMemoryGivenBackInFlightIsAHazard) {
   const Report report = card_.server().report();
   ASSERT_EQ(report.metrics.hazards, 1u);
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
-  EXPECT_EQ(report.hazards[0].text,
-            "hazard: pinned memory of 'there' was freed while copy 'download x to there' on stream 1 may still write it\n"
-            "  why: giving pinned memory back does not wait for the card, and nothing orders the host after operation 3\n"
-            "  fix: synchronize with stream 1, or with an event recorded there after the copy, before the memory is given "
-            "back");
+  EXPECT_EQ(
+      report.hazards[0].text,
+      "hazard: pinned memory of 'there' was freed while copy 'download x to there' on stream 1 may still write it\n"
+      "  why: giving pinned memory back does not wait for the card, and nothing orders the host after operation 3\n"
+      "  fix: synchronize with stream 1, or with an event recorded there after the copy, before the memory is given "
+      "back");
   fill(2, 3);
   EXPECT_EQ(report.metrics.hazards, 1u) << "then the whole device is waited for";
 }
@@ -237,8 +241,9 @@ TEST_F(OrderingTest, APinnedBlockReusedInFlightIsAHazardOfTheNewBlock) {
   ASSERT_EQ(report.metrics.hazards, 1u);
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
   EXPECT_TRUE(report.hazards[0].later.host);
-  EXPECT_NE(report.hazards[0].text.find("memory of 'there' was handed out again as 'next' while copy 'upload there to x'"),
-            std::string::npos);
+  EXPECT_NE(
+      report.hazards[0].text.find("memory of 'there' was handed out again as 'next' while copy 'upload there to x'"),
+      std::string::npos);
 }
 
 TEST_F(OrderingTest, ABlockReusedByAnotherStreamIsAHazardAtTheFirstAccess) {
@@ -250,13 +255,14 @@ TEST_F(OrderingTest, ABlockReusedByAnotherStreamIsAHazardAtTheFirstAccess) {
   const Report report = card_.server().report();
   ASSERT_EQ(report.metrics.hazards, 1u);
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
-  EXPECT_EQ(report.hazards[0].text,
-            "hazard: memory of 'x' was handed out again as 'scratch' while copy 'download x to there' on stream 2 may "
-            "still read it\n"
-            "  why: a block is free as soon as its last tensor is gone, and nothing orders operation 3 (kernel 'fill()' on "
-            "stream 1) after operation 2\n"
-            "  fix: call record_stream(stream 2) on 'x' before it is freed, or let stream 1 wait for stream 2 before the "
-            "memory is used again");
+  EXPECT_EQ(
+      report.hazards[0].text,
+      "hazard: memory of 'x' was handed out again as 'scratch' while copy 'download x to there' on stream 2 may "
+      "still read it\n"
+      "  why: a block is free as soon as its last tensor is gone, and nothing orders operation 3 (kernel 'fill()' on "
+      "stream 1) after operation 2\n"
+      "  fix: call record_stream(stream 2) on 'x' before it is freed, or let stream 1 wait for stream 2 before the "
+      "memory is used again");
 }
 
 }  // namespace

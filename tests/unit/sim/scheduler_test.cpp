@@ -20,7 +20,8 @@ class SchedulerTest : public testing::Test {
   }
   void add_stream(std::uint16_t id, bool blocking = false) { scheduler_.create_stream(0, id, blocking); }
   MarkRef submit(Engine engine, std::int64_t us, std::uint16_t stream = 0) {
-    return scheduler_.submit(0, stream, engine, us * kUs, {});
+    scheduler_.submit(0, stream, engine, us * kUs, {});
+    return scheduler_.last(0, stream);
   }
 
   std::vector<FinishedOperation> finished_;

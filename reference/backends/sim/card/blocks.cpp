@@ -20,7 +20,8 @@ bool BlockTable::announce(std::uint64_t start, std::uint64_t requested_bytes, st
     const Block& before = std::prev(next)->second;
     if (start - before.start < before.block_bytes) return false;
   }
-  Block& block = live_.emplace_hint(next, start, Block{next_id_++, start, requested_bytes, block_bytes, name, {}})->second;
+  Block& block =
+      live_.emplace_hint(next, start, Block{next_id_++, start, requested_bytes, block_bytes, name, {}})->second;
   if (map_ != nullptr) block.undefined.add({start, requested_bytes});  // what the host writes is not seen
   return true;
 }
@@ -99,7 +100,8 @@ Violation BlockTable::missed(const std::string& who, std::uint64_t address, std:
             "keep a tensor (not a pointer) alive until the work that uses it is queued"};
   }
   return {"bad-address", who + " " + bytes_text(bytes) + " at " + text(address) + ", where there is no tensor",
-          "no live block was announced for these bytes", map_ != nullptr ? "use the memory of a tensor that lives on this device"
+          "no live block was announced for these bytes",
+          map_ != nullptr ? "use the memory of a tensor that lives on this device"
                           : "use the memory of a pinned tensor that is alive"};
 }
 

@@ -16,7 +16,7 @@
 namespace labrig::sim {
 
 struct Block {
-  std::uint64_t id = 0;  // 1, 2, … in order of announcement, never used again
+  std::uint64_t id = 0;  // counts up in order of announcement, never used again
   std::uint64_t start = 0;
   std::uint64_t requested_bytes = 0;  // accesses are bounded by these
   std::uint64_t block_bytes = 0;      // and the account counts these
@@ -28,12 +28,12 @@ class BlockTable {
  public:
   BlockTable(const AddressMap& map, const NameTable& names) : map_(&map), names_(names) {}
   // Of the pinned arena.
-  explicit BlockTable(const NameTable& names) : names_(names) {}
+  explicit BlockTable(const NameTable& names) : names_(names), next_id_(kFirstPinnedId) {}
 
   // False when it overlaps a live block.
   bool announce(std::uint64_t start, std::uint64_t requested_bytes, std::uint64_t block_bytes, std::uint32_t name);
   std::optional<Block> free(std::uint64_t start);
-  bool ever_announced() const { return next_id_ > 1; }
+  bool ever_announced() const { return next_id_ != kFirstId && next_id_ != kFirstPinnedId; }
   std::size_t live_count() const { return live_.size(); }
   // The live blocks that start in [start, start + bytes) are no more, as their segment is not.
   struct Total {
@@ -59,7 +59,9 @@ class BlockTable {
   const NameTable& names_;
   std::map<std::uint64_t, Block> live_;  // by start
   std::deque<Block> freed_;              // the last 4,096, newest at the back
-  std::uint64_t next_id_ = 1;
+  // No block of one table has the number of one of the other.
+  static constexpr std::uint64_t kFirstId = 1, kFirstPinnedId = (std::uint64_t{1} << 63) + 1;
+  std::uint64_t next_id_ = kFirstId;
 };
 
 }  // namespace labrig::sim

@@ -31,8 +31,8 @@ class RangeSet {
   std::vector<ByteRange> ranges_;
 };
 
-// From the operand's first byte to one past its last; 0 when it has no elements. Only for operands whose extent has been
-// checked.
+// From the operand's first byte to one past its last; 0 when it has no elements. Only for operands whose extent has
+// been checked.
 std::uint64_t extent_bytes(const Operand& operand);
 
 inline constexpr std::size_t kMaxRuns = 4096;

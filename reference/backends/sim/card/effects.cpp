@@ -8,6 +8,7 @@ namespace labrig::sim {
 namespace {
 
 constexpr int kPoison = 0xFF;
+constexpr std::size_t kMostUnused = 2048;
 
 }  // namespace
 
@@ -56,10 +57,24 @@ void Effects::run(const Effect& effect) {
   }
 }
 
-void Effects::add(const Operation& operation, Effect effect) {
+Effects::PendingPtr Effects::unused() {
+  if (unused_.empty()) return std::make_unique<Pending>();
+  PendingPtr pending = std::move(unused_.back());
+  unused_.pop_back();
+  return pending;
+}
+
+void Effects::add(const Operation& operation, Effect&& effect) {
   if (operation.stream >= streams_.size()) streams_.resize(std::size_t{operation.stream} + 1);
   captured_bytes_ += effect.captured.size();
-  streams_[operation.stream].push_back({operation, std::move(effect)});
+  PendingPtr pending = unused();
+  pending->operation = operation;
+  pending->effect = std::move(effect);
+  if (pending->effect.call != nullptr) {
+    pending->call = *pending->effect.call;
+    pending->effect.call = &pending->call;
+  }
+  streams_[operation.stream].push_back(std::move(pending));
   ++count_;
 }
 
@@ -68,16 +83,19 @@ Effect* Effects::pending(const Operation& operation) {
   auto& queue = streams_[operation.stream];
   const auto found = std::lower_bound(
       queue.begin(), queue.end(), operation.sequence,
-      [](const Pending& pending, std::uint64_t sequence) { return pending.operation.sequence < sequence; });
-  if (found == queue.end() || found->operation.sequence != operation.sequence) return nullptr;
-  return &found->effect;
+      [](const PendingPtr& pending, std::uint64_t sequence) { return pending->operation.sequence < sequence; });
+  if (found == queue.end() || (*found)->operation.sequence != operation.sequence) return nullptr;
+  return &(*found)->effect;
 }
 
 void Effects::run_front(StreamIndex stream) {
   auto& queue = streams_[stream];
-  run(queue.front().effect);
-  captured_bytes_ -= queue.front().effect.captured.size();
+  PendingPtr pending = std::move(queue.front());
   queue.pop_front();
+  run(pending->effect);
+  captured_bytes_ -= pending->effect.captured.size();
+  pending->effect = {};
+  if (unused_.size() < kMostUnused) unused_.push_back(std::move(pending));
   --count_;
 }
 
@@ -85,9 +103,9 @@ void Effects::reach(const Clock& frontier) {
   ready_.clear();
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const auto index = static_cast<StreamIndex>(stream);
-    for (const Pending& pending : streams_[stream]) {
-      if (pending.operation.sequence > frontier.of(index)) break;
-      ready_.emplace_back(pending.operation.number, index);
+    for (const PendingPtr& pending : streams_[stream]) {
+      if (pending->operation.sequence > frontier.of(index)) break;
+      ready_.emplace_back(pending->operation.number, index);
     }
   }
   std::sort(ready_.begin(), ready_.end());
@@ -97,8 +115,8 @@ void Effects::reach(const Clock& frontier) {
 void Effects::carry_out_all() {
   ready_.clear();
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    for (const Pending& pending : streams_[stream]) {
-      ready_.emplace_back(pending.operation.number, static_cast<StreamIndex>(stream));
+    for (const PendingPtr& pending : streams_[stream]) {
+      ready_.emplace_back(pending->operation.number, static_cast<StreamIndex>(stream));
     }
   }
   std::sort(ready_.begin(), ready_.end());

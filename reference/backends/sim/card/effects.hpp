@@ -11,7 +11,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "card/device_memory.hpp"
@@ -45,7 +45,7 @@ struct Effect {
     within,    // within device memory, of one card or two
   } kind = Kind::none;
   std::uint64_t destination = 0, source = 0, bytes = 0;  // of copies
-  std::optional<KernelCall> call;
+  const KernelCall* call = nullptr;
   std::vector<std::byte> captured;
   PoisonSet poisoned;   // of its source or of its inputs: read as poison
   PoisonSet undefined;  // of its destination: poison before it writes, as it may leave bytes out
@@ -59,7 +59,7 @@ class Effects {
   void run(const Effect& effect);
 
   // For later. In order of submission.
-  void add(const Operation& operation, Effect effect);
+  void add(const Operation& operation, Effect&& effect);
   // The effect of an operation that is still to come; null when it has been carried out.
   Effect* pending(const Operation& operation);
   // All that the clock is ordered after, in order of submission.
@@ -72,13 +72,18 @@ class Effects {
   struct Pending {
     Operation operation;
     Effect effect;
+    KernelCall call;  // what effect.call points to
   };
+  using PendingPtr = std::unique_ptr<Pending>;  // they are large, and used again
   void run_front(StreamIndex stream);
   void poison_copy(const Effect& effect, std::byte* destination);
 
   DeviceMemory& memory_;
   const Regions& regions_;
-  std::vector<std::deque<Pending>> streams_;
+  PendingPtr unused();
+
+  std::vector<std::deque<PendingPtr>> streams_;
+  std::vector<PendingPtr> unused_;
   std::vector<std::pair<std::uint64_t, StreamIndex>> ready_;  // operation number, stream
   std::size_t count_ = 0;
   std::uint64_t captured_bytes_ = 0;

@@ -60,7 +60,8 @@ std::string Findings::buffer_name(std::uint32_t name) const {
   return text.empty() ? "an unnamed tensor" : "'" + text + "'";
 }
 
-std::uint64_t Findings::add(const Later& later, std::span<const Conflict> conflicts, std::span<const MemoryAccess> accesses) {
+std::uint64_t Findings::add(const Later& later, std::span<const Conflict> conflicts,
+                            std::span<const MemoryAccess> accesses) {
   if (conflicts.empty()) return 0;
   // Each earlier operation is one pair, of the kind that was met first.
   std::vector<const Conflict*> pairs;
@@ -74,8 +75,7 @@ std::uint64_t Findings::add(const Later& later, std::span<const Conflict> confli
     previous = conflict->earlier.number;
     const MemoryAccess& access = accesses[conflict->access];
     if (conflict->possible) {
-      add_note("possible hazard: " + what(later.who) + " and " + what(conflict->entry.who) + " may touch the same bytes of " +
-               buffer_name(access.buffer) + ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
+      note_possible(later.who, conflict->entry.who, access.buffer);
       continue;
     }
     ++count;
@@ -157,9 +157,9 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
            noun(group.conflict.entry.who) + ", before the memory is given back";
   }
   const std::string here = second.host ? "the host" : place(second.device, second.stream);
-  const std::string who = second.host ? "the host"
-                                      : "operation " + std::to_string(second.operation) + " (" + second.what + " on " +
-                                            here + ")";
+  const std::string who =
+      second.host ? "the host"
+                  : "operation " + std::to_string(second.operation) + " (" + second.what + " on " + here + ")";
   return "hazard: memory of " + before + " was handed out again as " + buffer + still +
          "\n  why: a block is free as soon as its last tensor is gone, and nothing orders " + who + after +
          "\n  fix: call record_stream(" + where + ") on " + before + " before it is freed, or let " + here +
@@ -167,15 +167,16 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
 }
 
 void Findings::note_undefined(const Who& who, std::uint32_t buffer, std::uint64_t bytes) {
-  if (notes_.size() >= kShown) return;
-  const std::string tail = " of " + buffer_name(buffer) + " that nothing has written";
-  const std::string subject = what(who);
-  if (!noted_.insert(subject + tail).second) return;
-  notes_.push_back(subject + " reads " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + tail);
+  if (notes_.size() >= kShown || !noted_.emplace(who, Who{}, buffer).second) return;
+  notes_.push_back(what(who) + " reads " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + " of " +
+                   buffer_name(buffer) + " that nothing has written");
 }
 
-void Findings::add_note(std::string text) {
-  if (notes_.size() < kShown && noted_.insert(text).second) notes_.push_back(std::move(text));
+void Findings::note_possible(const Who& later, const Who& earlier, std::uint32_t buffer) {
+  if (notes_.size() >= kShown || !noted_.emplace(later, earlier, buffer).second) return;
+  notes_.push_back("possible hazard: " + what(later) + " and " + what(earlier) + " may touch the same bytes of " +
+                   buffer_name(buffer) +
+                   ", and nothing orders them; a view in more than 4,096 pieces is only known by its ends");
 }
 
 void Findings::clear() {

@@ -57,7 +57,7 @@ class Findings {
   };
 
   Hazard describe(const Group& group) const;
-  void add_note(std::string text);
+  void note_possible(const Who& later, const Who& earlier, std::uint32_t buffer);
   std::string place(std::uint16_t device, std::uint16_t stream) const;
   std::string buffer_name(std::uint32_t name) const;
   std::string worded(const Hazard& hazard, const Group& group, const std::string& buffer) const;
@@ -69,7 +69,7 @@ class Findings {
   std::vector<Group> groups_;  // in order of the first pair
   std::map<Key, std::size_t> index_;
   std::vector<std::string> notes_;
-  std::set<std::string> noted_;
+  std::set<std::tuple<Who, Who, std::uint32_t>> noted_;  // what was noted: once each
 };
 
 }  // namespace labrig::sim

@@ -39,8 +39,8 @@ class Ledger {
   std::size_t ranges() const;
 
  private:
-  void add_conflict(const Entry& entry, bool written, std::uint64_t start, std::uint64_t bytes, const MemoryAccess& access,
-                    std::size_t position);
+  void add_conflict(const Entry& entry, bool written, std::uint64_t start, std::uint64_t bytes,
+                    const MemoryAccess& access, std::size_t position);
 
   Order order_;
   std::vector<Shadow> shadows_;

@@ -27,36 +27,50 @@ void Scheduler::create_stream(std::uint16_t device, std::uint16_t id, bool block
   stream->blocking = blocking;
   stream->device = device;
   stream->id = id;
+  if (blocking) cards_[device].blocking.push_back(stream.get());
   cards_[device].streams[id] = std::move(stream);
 }
 
 // --- submission -----------------------------------------------------------------------------------------------
 
-MarkRef Scheduler::submit(std::uint16_t device, std::uint16_t id, Engine engine, std::int64_t duration_ps,
-                          const Label& label) {
+void Scheduler::submit(std::uint16_t device, std::uint16_t id, Engine engine, std::int64_t duration_ps,
+                       const Label& label) {
   Operation operation;
   operation.engine = engine;
   operation.duration_ps = duration_ps;
   operation.label = label;
   operation.submitted_ps = engine == Engine::compute ? later(host_ps_, cards_[device].launch_latency_ps) : host_ps_;
-  return append(stream_of(device, id), std::move(operation));
+  append(stream_of(device, id), std::move(operation));
 }
 
-MarkRef Scheduler::submit_peer(std::uint16_t device, std::uint16_t id, std::uint16_t other, std::int64_t duration_ps,
-                               const Label& label) {
+void Scheduler::submit_peer(std::uint16_t device, std::uint16_t id, std::uint16_t other, std::int64_t duration_ps,
+                            const Label& label) {
   Operation operation;
   operation.engine = Engine::down;
   operation.other = other;
   operation.duration_ps = duration_ps;
   operation.label = label;
   operation.submitted_ps = host_ps_;
-  return append(stream_of(device, id), std::move(operation));
+  append(stream_of(device, id), std::move(operation));
 }
 
 MarkRef Scheduler::record(std::uint16_t device, std::uint16_t id) {
   Operation operation;
   operation.submitted_ps = host_ps_;
-  return append(stream_of(device, id), std::move(operation));
+  MarkRef mark = mark_of(operation);
+  append(stream_of(device, id), std::move(operation));
+  return mark;
+}
+
+MarkRef Scheduler::last(std::uint16_t device, std::uint16_t id) {
+  Stream& stream = stream_of(device, id);
+  if (!stream.queue.empty()) return mark_of(stream.queue.back());
+  return std::make_shared<Mark>(Mark{true, stream.last_finish_ps});
+}
+
+MarkRef Scheduler::mark_of(Operation& operation) {
+  if (!operation.mark) operation.mark = std::make_shared<Mark>();
+  return operation.mark;
 }
 
 void Scheduler::wait(std::uint16_t device, std::uint16_t id, MarkRef mark) {
@@ -66,19 +80,17 @@ void Scheduler::wait(std::uint16_t device, std::uint16_t id, MarkRef mark) {
   append(stream_of(device, id), std::move(operation));
 }
 
-MarkRef Scheduler::append(Stream& stream, Operation operation) {
+void Scheduler::append(Stream& stream, Operation&& operation) {
   Card& card = cards_[stream.device];
   obey_default_stream(stream, operation);
   operation.sequence = next_sequence_++;
-  operation.mark = std::make_shared<Mark>();
-  MarkRef mark = operation.mark;
   stream.queue.push_back(std::move(operation));
   ++card.unfinished;
   if (!stream.active) {
     stream.active = true;
     active_.push_back(&stream);
   }
-  settle_streams();
+  if (stream.queue.size() == 1) settle_streams();
   if (card.unfinished > card.queue_depth) {
     advance();
     if (card.unfinished > card.queue_depth) {
@@ -86,15 +98,14 @@ MarkRef Scheduler::append(Stream& stream, Operation operation) {
       host_ps_ = std::max(host_ps_, last_finish_ps_);
     }
   }
-  return mark;
 }
 
 // Work in the default stream comes after all earlier work of blocking streams, and theirs after its.
 void Scheduler::obey_default_stream(Stream& stream, Operation& operation) {
   if (!stream.blocking) return;
-  for (const auto& other : cards_[stream.device].streams) {
-    if (!other || other.get() == &stream || !other->blocking || other->queue.empty()) continue;
-    if (stream.id == 0 || other->id == 0) operation.after.push_back(other->queue.back().mark);
+  for (Stream* other : cards_[stream.device].blocking) {
+    if (other == &stream || other->queue.empty()) continue;
+    if (stream.id == 0 || other->id == 0) operation.after.push_back(mark_of(other->queue.back()));
   }
 }
 
@@ -121,8 +132,7 @@ bool Scheduler::settle(Stream& stream) {
   bool changed = false;
   while (!stream.queue.empty() && stream.queue.front().engine == Engine::none && startable(stream)) {
     stream.last_finish_ps = ready_ps(stream);
-    stream.queue.front().mark->done = true;
-    stream.queue.front().mark->time_ps = stream.last_finish_ps;
+    if (const MarkRef& mark = stream.queue.front().mark) *mark = {true, stream.last_finish_ps};
     stream.queue.pop_front();
     --cards_[stream.device].unfinished;
     changed = true;
@@ -243,8 +253,14 @@ void Scheduler::start(const Start& chosen) {
     if (copies) settle_copies(*one, now_ps);
   }
   const std::int64_t scale = !copies ? 1 : card.denominator * (other == nullptr ? 1 : other->denominator);
-  stream.job = {operation.engine, &card, other,  now_ps, later(now_ps, operation.duration_ps),
-                Wide{operation.duration_ps} * scale, scale, now_ps};
+  stream.job = {operation.engine,
+                &card,
+                other,
+                now_ps,
+                later(now_ps, operation.duration_ps),
+                Wide{operation.duration_ps} * scale,
+                scale,
+                now_ps};
   stream.running = true;
   card.engine(operation.engine).running = &stream;
   if (other != nullptr) other->engine(Engine::up).running = &stream;
@@ -270,12 +286,12 @@ void Scheduler::finish(Stream& stream) {
   }
 
   Operation& operation = stream.queue.front();
-  operation.mark->done = true;
-  operation.mark->time_ps = now_ps;
+  if (operation.mark) *operation.mark = {true, now_ps};
   last_finish_ps_ = now_ps;
   listener_({stream.device, stream.id, job.engine, job.start_ps, now_ps, operation.label});
   if (job.other != nullptr) {
-    listener_({static_cast<std::uint16_t>(operation.other), stream.id, Engine::up, job.start_ps, now_ps, operation.label});
+    listener_(
+        {static_cast<std::uint16_t>(operation.other), stream.id, Engine::up, job.start_ps, now_ps, operation.label});
   }
   stream.last_was_kernel = job.engine == Engine::compute;
   stream.last_finish_ps = now_ps;

@@ -65,13 +65,14 @@ class Scheduler {
   // A stream that is blocking takes part in the order of the default stream.
   void create_stream(std::uint16_t device, std::uint16_t stream, bool blocking);
 
-  // An operation that keeps an engine busy for `duration_ps`. The mark is its finish.
-  MarkRef submit(std::uint16_t device, std::uint16_t stream, Engine engine, std::int64_t duration_ps,
-                 const Label& label);
+  // An operation that keeps an engine busy for `duration_ps`.
+  void submit(std::uint16_t device, std::uint16_t stream, Engine engine, std::int64_t duration_ps, const Label& label);
   // A copy to another card: keeps the engine `down` of its own card and `up` of the other busy for the same time.
-  MarkRef submit_peer(std::uint16_t device, std::uint16_t stream, std::uint16_t other, std::int64_t duration_ps,
-                      const Label& label);
-  // The finish of all work queued in the stream so far.
+  void submit_peer(std::uint16_t device, std::uint16_t stream, std::uint16_t other, std::int64_t duration_ps,
+                   const Label& label);
+  // The finish of the newest operation of the stream.
+  MarkRef last(std::uint16_t device, std::uint16_t stream);
+  // The finish of all work queued in the stream so far, as an operation of its own.
   MarkRef record(std::uint16_t device, std::uint16_t stream);
   void wait(std::uint16_t device, std::uint16_t stream, MarkRef mark);
 
@@ -92,12 +93,12 @@ class Scheduler {
   struct Card;
   struct Operation {
     Engine engine = Engine::none;
-    std::int32_t other = -1;  // the other card of a copy between cards
+    std::int32_t other = -1;        // the other card of a copy between cards
     std::int64_t submitted_ps = 0;  // launch latency included
     std::int64_t duration_ps = 0;
     std::uint64_t sequence = 0;
     std::vector<MarkRef> after;
-    MarkRef mark;
+    MarkRef mark;  // where somebody asked for it
     Label label;
   };
   // What a stream has on an engine, or on two.
@@ -127,6 +128,7 @@ class Scheduler {
     std::int64_t launch_latency_ps, kernel_gap_ps, numerator, denominator, queue_depth;
     std::array<EngineState, kEngines> engines;
     std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<Stream*> blocking;
     std::int64_t unfinished = 0;
     std::int64_t event_ps = 0;  // of the last event of this card
   };
@@ -136,7 +138,8 @@ class Scheduler {
   };
 
   Stream& stream_of(std::uint16_t device, std::uint16_t stream) { return *cards_[device].streams[stream]; }
-  MarkRef append(Stream& stream, Operation operation);
+  void append(Stream& stream, Operation&& operation);
+  static MarkRef mark_of(Operation& operation);
   void obey_default_stream(Stream& stream, Operation& operation);
   void settle_streams();
   bool settle(Stream& stream);

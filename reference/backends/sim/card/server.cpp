@@ -48,8 +48,11 @@ Server::Server(const MachineOptions& options, const Regions& regions)
       findings_(names_, ledger_.order(), options.cards.size()),
       arena_(0, regions.arena_bytes()) {
   for (int i = 0; i < map_.cards(); ++i) {
-    Card card{
-        Prices(options.cards[static_cast<std::size_t>(i)]), RangeTable(map_.part(i).start, map_.part(i).bytes), {}, {}, {}};
+    Card card{Prices(options.cards[static_cast<std::size_t>(i)]),
+              RangeTable(map_.part(i).start, map_.part(i).bytes),
+              {},
+              {},
+              {}};
     card.streams_alive.set(0);
     card.streams_used.set(0);
     card.stream_index[0] = ledger_.order().add_stream(static_cast<std::uint16_t>(i), 0, true);

@@ -13,9 +13,9 @@
 // is to ledger and effects in server_operations.cpp.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bitset>
-#include <array>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -126,7 +126,7 @@ class Server {
   Operation enter(const Command& command, const Who& who, Effect& effect);
   void poison(const Conflict& conflict, Effect& effect);
   // Now, or late.
-  void carry_out(const Operation& operation, Effect effect);
+  void carry_out(const Operation& operation, Effect&& effect);
   void count_hazards(const Later& later, std::span<const MemoryAccess> accesses);
   // The host is ordered after more than before.
   void frontier_moved() {

@@ -67,7 +67,8 @@ void Server::copy_pinned(const Command& command, bool up) {
   count_hidden(flags, bytes);
 
   const std::size_t card_space = command.header.device;
-  const Who who = copy_who(command, up ? Who::Kind::upload : Who::Kind::download, up ? *host : *block, up ? *block : *host);
+  const Who who =
+      copy_who(command, up ? Who::Kind::upload : Who::Kind::download, up ? *host : *block, up ? *block : *host);
   Effect effect = copy_effect(up ? Effect::Kind::up : Effect::Kind::down, destination, source, bytes);
   touch(effect, who, up ? arena_space() : card_space, up ? *host : *block, {source, bytes}, false, command.header.name);
   touch(effect, who, up ? card_space : arena_space(), up ? *block : *host, {destination, bytes}, true);
@@ -203,10 +204,10 @@ void Server::pageable_chunk(const Command& command) {
       }
       scheduler_.charge(prices.staging_ps(prices.profile().up, bytes));
     }
-    upload_.in_flight.push_back(
-        scheduler_.submit(begin.header.device, begin.header.stream, Engine::up,
-                          prices.copy_ps(prices.profile().up, staged ? Route::staged : Route::small, bytes),
-                          {"copy", begin.header.name, bytes}));
+    scheduler_.submit(begin.header.device, begin.header.stream, Engine::up,
+                      prices.copy_ps(prices.profile().up, staged ? Route::staged : Route::small, bytes),
+                      {"copy", begin.header.name, bytes});
+    if (staged) upload_.in_flight.push_back(scheduler_.last(begin.header.device, begin.header.stream));
   }
   staged_ = staging_end(position, bytes);
   regions_.device_page().staged.store(staged_, std::memory_order_release);
@@ -293,10 +294,10 @@ void Server::copy_to_pageable(const Command& command) {
     ledger_.order().reach(ledger_.order().clock(download_.operation.stream));
     frontier_moved();
   }
-  const MarkRef done = scheduler_.submit(command.header.device, command.header.stream, Engine::down,
-                                         prices.copy_ps(rates, staged ? Route::staged : Route::small, piece),
-                                         {"copy", command.header.name, piece});
-  scheduler_.wait_for(*done);
+  scheduler_.submit(command.header.device, command.header.stream, Engine::down,
+                    prices.copy_ps(rates, staged ? Route::staged : Route::small, piece),
+                    {"copy", command.header.name, piece});
+  scheduler_.wait_for(*scheduler_.last(command.header.device, command.header.stream));
   if (staged) scheduler_.charge(prices.staging_ps(rates, piece));
   // The data of a program that broke a rule are not worth reading.
   if (!violation_) read_to_staging(source + offset, piece);

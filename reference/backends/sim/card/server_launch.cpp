@@ -113,7 +113,7 @@ void Server::launch(const Command& command, const Record& record) {
   Effect effect;
   effect.kind = Effect::Kind::kernel;
   const Operation operation = enter_launch(command, call, names, blocks, effect);
-  effect.call = call;
+  effect.call = &call;
   carry_out(operation, std::move(effect));
 }
 

@@ -46,8 +46,9 @@ Operation Server::enter(const Command& command, const Who& who, Effect& effect) 
   }
   accesses_.clear();
   if (ledger_.ranges() > kMaxLedgerRanges) {
-    refuse({"over-limit", "the work that nobody has waited for touches more than " + std::to_string(kMaxLedgerRanges) +
-                              " separate pieces of memory",
+    refuse({"over-limit",
+            "the work that nobody has waited for touches more than " + std::to_string(kMaxLedgerRanges) +
+                " separate pieces of memory",
             "the card keeps a table of them, of a limited size",
             "wait for the device now and then, or work on contiguous tensors"});
   }
@@ -80,7 +81,7 @@ void Server::poison(const Conflict& conflict, Effect& effect) {
   }
 }
 
-void Server::carry_out(const Operation& operation, Effect effect) {
+void Server::carry_out(const Operation& operation, Effect&& effect) {
   if (!late()) return effects_.run(effect);
   if (effects_.count() >= options_.limits.pending_operations) {
     stop({"protocol-error", "the device got a damaged command",

@@ -23,8 +23,8 @@ namespace labrig::sim {
 struct Who {
   enum class Kind : std::uint8_t { host, kernel, upload, download, within, peer } kind = Kind::host;
   std::uint8_t kernel = 0;
-  std::uint8_t inputs = 0;        // of a kernel; more than `names` holds are not named
-  std::uint32_t names[3] = {};    // a kernel's inputs; a copy's source and destination
+  std::uint8_t inputs = 0;      // of a kernel; more than `names` holds are not named
+  std::uint32_t names[3] = {};  // a kernel's inputs; a copy's source and destination
   bool operator==(const Who&) const = default;
   auto operator<=>(const Who&) const = default;
 };
@@ -112,6 +112,11 @@ template <class Found>
 void Shadow::access(std::uint64_t start, std::uint64_t bytes, bool write, const Entry& entry, const Clock& clock,
                     const Clock& frontier, Found found) {
   const std::uint64_t end = start + bytes;
+  // Most accesses are to a whole tensor, as the one before.
+  if (const auto same = ranges_.find(start); same != ranges_.end() && same->second.end == end) {
+    meet_range(same->second, start, end, write, clock, found);
+    return enter(same->second, write, entry, frontier);
+  }
   split(start);
   split(end);
   auto next = ranges_.lower_bound(start);

@@ -127,10 +127,9 @@ void SimBackend::copy(const CopyRequest& request) {
 
 void SimBackend::copy_pinned(const CopyRequest& request) {
   const bool up = request.direction == CopyDirection::up;
-  client_->copy_pinned(target(request.stream, request.name), up,
-                       client_->offset_of(up ? request.destination : request.source),
-                       client_->arena_offset_of(up ? request.source : request.destination), request.bytes,
-                       flags_of(request));
+  client_->copy_pinned(
+      target(request.stream, request.name), up, client_->offset_of(up ? request.destination : request.source),
+      client_->arena_offset_of(up ? request.source : request.destination), request.bytes, flags_of(request));
   if (!request.non_blocking) {
     const bool value = request.cause == trace::Cause::value;
     synchronize_stream(request.stream, value ? trace::Cause::value : trace::Cause::copy);

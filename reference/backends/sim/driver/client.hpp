@@ -1,7 +1,7 @@
 // The worker's end of the ring: one a machine, shared by the backends of its cards. Turns calls into records, waits for
-// replies, moves pageable bytes through staging, and keeps the mode `late` honest on this side: what a copy will write to
-// pinned memory shows poison until the host has waited for it. Safe to use from several threads; a two-way call keeps the lock until
-// its reply. Read next: backend.hpp (who calls this), ../protocol/command.hpp (what is written).
+// replies, moves pageable bytes through staging, and keeps the mode `late` honest on this side: what a copy will write
+// to pinned memory shows poison until the host has waited for it. Safe to use from several threads; a two-way call
+// keeps the lock until its reply. Read next: backend.hpp (who calls this), ../protocol/command.hpp (what is written).
 #pragma once
 
 #include <cstddef>

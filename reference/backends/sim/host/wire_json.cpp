@@ -51,15 +51,19 @@ void visit_metrics(M& m, Visit&& visit) {
   visit(m.hazards), visit(m.busy_compute_ps), visit(m.busy_up_ps), visit(m.busy_down_ps), visit(m.overlap_ps);
 }
 
-json to_json(const Hazard::Side& side) {
-  return {side.what, side.host, side.device, side.stream, side.operation};
-}
+json to_json(const Hazard::Side& side) { return {side.what, side.host, side.device, side.stream, side.operation}; }
 
 Hazard::Side side_from(const json& body) { return {body.at(0), body.at(1), body.at(2), body.at(3), body.at(4)}; }
 
 json to_json(const Hazard& hazard) {
-  return {static_cast<int>(hazard.kind), to_json(hazard.earlier), to_json(hazard.later), hazard.buffer,
-          hazard.offset,                 hazard.bytes,            hazard.count,          hazard.text};
+  return {static_cast<int>(hazard.kind),
+          to_json(hazard.earlier),
+          to_json(hazard.later),
+          hazard.buffer,
+          hazard.offset,
+          hazard.bytes,
+          hazard.count,
+          hazard.text};
 }
 
 Hazard hazard_from(const json& body) {

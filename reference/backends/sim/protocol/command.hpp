@@ -13,29 +13,29 @@ namespace labrig::sim {
 
 enum class Opcode : std::uint16_t {
   // --- one-way: ticket 0, no reply -----------------------------------------------------------------------------
-  nop,             // fills the end of the ring; not counted
-  name,            // NameCommand: header.name <- text
-  stream_create,   // header.stream is the new handle; args: flags (kStreamNonBlocking)
-  stream_destroy,  //
-  event_create,    // args: event, flags (kEventWithoutTiming)
-  event_destroy,   // args: event
-  record,          // args: event
-  wait,            // args: event
-  launch,          // LaunchCommand
-  copy_up,         // args: device destination, arena source, bytes, copy flags
-  copy_down,       // args: arena destination, device source, bytes, copy flags
-  pageable_begin,  // args: device destination, bytes, copy flags; its chunks must follow at once
-  pageable_chunk,  // args: staging position, offset in the copy, bytes
-  copy_within,     // args: device destination, device source, bytes, copy flags
-  copy_peer,       // args: destination on another card, device source, bytes, copy flags; the stream is the source's
-  alloc_note,      // args: address, requested bytes, block bytes
-  free_note,       // args: address
-  name_note,       // args: address, 1 when it is one of the arena; header.name is the block's name from now on
-  pinned_note,     // args: arena address, requested bytes, block bytes
+  nop,               // fills the end of the ring; not counted
+  name,              // NameCommand: header.name <- text
+  stream_create,     // header.stream is the new handle; args: flags (kStreamNonBlocking)
+  stream_destroy,    //
+  event_create,      // args: event, flags (kEventWithoutTiming)
+  event_destroy,     // args: event
+  record,            // args: event
+  wait,              // args: event
+  launch,            // LaunchCommand
+  copy_up,           // args: device destination, arena source, bytes, copy flags
+  copy_down,         // args: arena destination, device source, bytes, copy flags
+  pageable_begin,    // args: device destination, bytes, copy flags; its chunks must follow at once
+  pageable_chunk,    // args: staging position, offset in the copy, bytes
+  copy_within,       // args: device destination, device source, bytes, copy flags
+  copy_peer,         // args: destination on another card, device source, bytes, copy flags; the stream is the source's
+  alloc_note,        // args: address, requested bytes, block bytes
+  free_note,         // args: address
+  name_note,         // args: address, 1 when it is one of the arena; header.name is the block's name from now on
+  pinned_note,       // args: arena address, requested bytes, block bytes
   pinned_free_note,  // args: arena address
-  host_work,       // args: flops, bytes
-  host_access,     // args: arena address, bytes, 1 for a write
-  marker,          // header.name is the mark
+  host_work,         // args: flops, bytes
+  host_access,       // args: arena address, bytes, 1 for a write
+  marker,            // header.name is the mark
 
   // --- two-way: ticket not 0, the reply carries it back ----------------------------------------------------------
   sync_stream,       // args: cause
