@@ -43,9 +43,8 @@ format: ## rewrite the sources with clang-format 19
 lint: ## clang-format 19 (says what it would change) and clang-tidy 19
 	@tools/style.sh lint
 
-bench: ## speed of the core and of the harness
-	@tools/have.sh build/bin/labrig-bench "there are no benchmarks yet"
-	@build/bin/labrig-bench
+bench: ## speed of the core and of the simulated card
+	@tools/bench.sh
 
 bench-sweep: ## speed of a sweep over a whole course
 	@echo "make bench-sweep: sweeps are not built yet; see docs/architecture.md, section 7" >&2; exit 2

@@ -72,7 +72,9 @@ run_tests tsan build-tsan "${fixed_layout[@]}" -- "${only_unit_and_contract[@]}"
 configure unoptimised
 build_programs build-unoptimised determinism-digest
 builds=(build build-unoptimised)
-if command -v clang++-19 >/dev/null; then
+# clang alone does not say that its libFuzzer is there.
+if clang++-19 -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null \
+  <<<'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'; then
   configure fuzz
   build_programs build-fuzz fuzzers
   run_tests fuzz build-fuzz -- -L '^fuzz$'

@@ -165,6 +165,24 @@ TEST_P(Order, DoesNotHandOutPinnedMemoryThatACopyStillReads) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(max(there[static_cast<std::size_t>(i)]).item(), i);
 }
 
+TEST_P(Order, DoesNotHandOutCardMemoryThatARecordedStreamStillReads) {
+  const Stream side = new_stream(device);
+  Tensor y;
+  {
+    const Tensor x = full({1000}, 3, device);
+    side.wait_stream(current_stream(device));
+    {
+      const StreamGuard guard(side);
+      const Tensor busy = long_work();
+      y = x + 1.0;
+    }
+    x.record_stream(side);
+  }
+  for (int i = 0; i < 20; ++i) full({1000}, 100, device);
+  side.synchronize();
+  EXPECT_EQ(values(y), std::vector<double>(1000, 4.0));
+}
+
 TEST_P(Order, CountsPinnedMemoryInPowersOfTwo) {
   if (device.is_cpu()) GTEST_SKIP() << "pinned memory is for cards";
   empty({1}, device).to("cpu", true);  // opens the device

@@ -139,6 +139,22 @@ TEST(SimulatedMachine, TimesPinningWithItsOwnClock) {
   EXPECT_EQ(stats.at("num_host_free"), 3);
 }
 
+TEST(SimulatedMachine, CallsAPinnedBufferByItsNewName) {
+  sim::MachineOptions options;
+  options.cards = {sim::load_profile("desktop").value()};
+  options.mode = sim::Mode::late;
+  sim::InProcessMachine machine(options);
+  Tensor buffer = zeros({1000}, Options().pinned_memory());
+  buffer.set_name("batch");
+  const Tensor there = buffer.to("sim:0", true);
+  buffer.fill_(1);  // the card may still read it
+  synchronize("sim:0");
+  const sim::Report report = machine.report();
+  ASSERT_EQ(report.hazards.size(), 1u);
+  EXPECT_EQ(report.hazards[0].buffer, "batch");
+  EXPECT_EQ(report.violation_code, "");
+}
+
 TEST(CardsOfTwoTypes, CopyByWayOfTheHost) {
   if (device_count(DeviceType::cuda) == 0) GTEST_SKIP() << "there is no cuda device";
   const Tensor x = arange(1000, {kI32, Device("sim:0")});

@@ -129,14 +129,15 @@ void print_report(const Report& report) {
 
 // --- both homes -----------------------------------------------------------------------------------------------------
 
-MachineOptions options() {
+MachineOptions options(Mode mode) {
   MachineOptions made;
+  made.mode = mode;
   made.cards.assign(2, load_profile("desktop").value());
   return made;
 }
 
-void in_thread(std::uint32_t number) {
-  InProcessMachine machine(options());
+void in_thread(std::uint32_t number, Mode mode) {
+  InProcessMachine machine(options(mode));
   begin_region();
   run_program(number);
   finish_region();
@@ -152,8 +153,9 @@ int worker(const std::string& number, const std::string& handles) {
   return 0;
 }
 
-bool in_process(std::uint32_t number, const char* self, const char* device) {
-  CardProcess card(device, options());
+bool in_process(std::uint32_t number, Mode mode, const char* device) {
+  constexpr const char* self = "/proc/self/exe";
+  CardProcess card(device, options(mode));
   const Handles& handles = card.handles();
   std::array<int, 3> fds = {handles.device_page_fd, handles.worker_page_fd, handles.arena_fd};
   for (int& fd : fds) fd = fcntl(fd, F_DUPFD, 20);  // without FD_CLOEXEC
@@ -187,12 +189,14 @@ int main(int count, char** words) {
     return 2;
   }
   for (std::uint32_t number = 0; number < kPrograms; ++number) {
-    std::printf("program %u\n", number);
-    if (home == "thread") {
-      in_thread(number);
-    } else if (!in_process(number, "/proc/self/exe", words[2])) {
-      std::fprintf(stderr, "program %u did not end well\n", number);
-      return 1;
+    for (const Mode mode : {Mode::eager, Mode::late}) {
+      std::printf("program %u, %s\n", number, mode == Mode::late ? "late" : "eager");
+      if (home == "thread") {
+        in_thread(number, mode);
+      } else if (!in_process(number, mode, words[2])) {
+        std::fprintf(stderr, "program %u did not end well\n", number);
+        return 1;
+      }
     }
   }
   return 0;

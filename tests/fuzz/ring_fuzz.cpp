@@ -120,6 +120,19 @@ class Program {
       case Opcode::host_access:
         send(opcode, {arena(), choices_.below(700), choices_.below(2), 0}, where);
         return;
+      case Opcode::copy_peer:
+        send(opcode, {address(), address(), choices_.below(700), flags()}, where);
+        return;
+      case Opcode::name_note:
+        send(opcode, {address() / 512 * 512, 0, 0, 0}, where);
+        return;
+      case Opcode::pinned_note:
+        send(opcode, {arena(), 1 + choices_.below(700), 512 * (1 + choices_.below(2)), 0}, where);
+        return;
+      case Opcode::pinned_free_note:
+      case Opcode::pinned_free:
+        send(opcode, {arena(), 0, 0, 0}, where);
+        return;
       case Opcode::alloc_note: {
         const std::uint64_t requested = 1 + choices_.below(512);
         send(opcode, {address() / 512 * 512, requested, 512, 0}, where);
@@ -179,7 +192,7 @@ class Program {
 
 // The ring, the end of the ring and the bell as the input has them, served until the client is gone.
 void serve_arbitrary_bytes(Choices choices) {
-  const MachineOptions options = small_machine(Mode::eager);
+  const MachineOptions options = small_machine(choices.one_in(2) ? Mode::late : Mode::eager);
   const std::uint64_t arena_bytes = options.limits.pinned_bytes;
   const RegionFiles files = RegionFiles::create(arena_bytes);
   const Regions regions(files.device_page.get(), files.worker_page.get(), files.arena.get(), arena_bytes, true);
@@ -206,6 +219,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     sim::serve_arbitrary_bytes(choices);
     return 0;
   }
-  sim::Program(choices, sim::Mode::eager).run();
+  fuzz::Choices again = choices;
+  const sim::Report eager = sim::Program(choices, sim::Mode::eager).run();
+  const sim::Report late = sim::Program(again, sim::Mode::late).run();
+  fuzz::require(eager.violation_code == late.violation_code, "both modes refuse the same");
+  fuzz::require(eager.metrics == late.metrics, "both modes have the same metrics");
   return 0;
 }

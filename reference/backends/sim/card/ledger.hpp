@@ -1,9 +1,9 @@
 // The ordering ledger: finds every two operations that touch the same bytes, of which one writes, and that nothing
 // orders. It judges a program by its order alone: not by time, and not by whether the bytes came out right this time.
 //
-//   server ──operation, its accesses──► Ledger ─┬─ order    vector clocks: is A before B?
-//                                               ├─ shadow   one a memory space: who touched these bytes?
-//                                               └─ findings groups, counts, texts ──► Report
+//   server ──operation, its accesses──► Ledger ──conflicts──► Findings ──groups, counts, texts──► Report
+//                                        ├─ order    vector clocks: is A before B?
+//                                        └─ shadow   one a memory space: who touched these bytes?
 //
 // Read next: order.hpp, shadow.hpp, conflict.hpp.
 #pragma once
