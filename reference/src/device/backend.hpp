@@ -82,7 +82,7 @@ class Backend {
   }
   // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out).
   // Only pinned memory of a simulated machine matters; anything else is ignored.
-  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/, std::string_view /*name*/) {}
+  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
 
   // --- order -------------------------------------------------------------------------------------------------
   virtual StreamId create_stream() = 0;

@@ -127,9 +127,10 @@ void SimBackend::copy(const CopyRequest& request) {
 
 void SimBackend::copy_pinned(const CopyRequest& request) {
   const bool up = request.direction == CopyDirection::up;
-  client_->copy_pinned(
-      target(request.stream, request.name), up, client_->offset_of(up ? request.destination : request.source),
-      client_->arena_offset_of(up ? request.source : request.destination), request.bytes, flags_of(request));
+  client_->copy_pinned(target(request.stream, request.name), up,
+                       client_->offset_of(up ? request.destination : request.source),
+                       client_->arena_offset_of(up ? request.source : request.destination), request.bytes,
+                       flags_of(request));
   if (!request.non_blocking) {
     const bool value = request.cause == trace::Cause::value;
     synchronize_stream(request.stream, value ? trace::Cause::value : trace::Cause::copy);
@@ -145,9 +146,9 @@ void SimBackend::host_work(const KernelCost& cost) {
   client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
 }
 
-void SimBackend::host_access(const void* address, std::size_t bytes, bool write, std::string_view name) {
+void SimBackend::host_access(const void* address, std::size_t bytes, bool write) {
   if (bytes == 0 || !client_->in_arena(address)) return;
-  client_->send(Opcode::host_access, target(0, name), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
+  client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
 }
 
 std::int64_t SimBackend::clock_ns() {

@@ -48,7 +48,7 @@ class SimBackend final : public Backend {
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
-  void host_access(const void* address, std::size_t bytes, bool write, std::string_view name) override;
+  void host_access(const void* address, std::size_t bytes, bool write) override;
   std::int64_t clock_ns() override;
 
   StreamId create_stream() override;

@@ -315,7 +315,7 @@ TEST(HostRaces, AreNamed) {
   EXPECT_TRUE(report.hazards[0].later.host);
   EXPECT_EQ(
       without_numbers(report.hazards[0].text),
-      "hazard: the host reads 'host result' without waiting for copy 'download result' on stream \n"
+      "hazard: the host reads 'host result' without waiting for copy 'download result to host result' on stream \n"
       "  why: nothing orders the host after operation  (bytes 0 to 3999 of 'host result'); on a card the later one "
       "may see old bytes, or half of the new ones\n"
       "  fix: synchronize with stream , or with an event recorded there after the copy, before the host touches "
