@@ -30,7 +30,12 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 std::uint64_t first_seed() { return number_from("LABRIG_PROGRAM_SEED", 1); }
-std::uint64_t count() { return number_from("LABRIG_PROGRAM_COUNT", 5000); }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kPrograms = 300;
+#else
+constexpr std::uint64_t kPrograms = 5000;
+#endif
+std::uint64_t count() { return number_from("LABRIG_PROGRAM_COUNT", kPrograms); }
 
 // Fails with the smallest program that still has the complaint. True when there is none.
 bool passes(const Program& program, const std::function<std::string(const Program&)>& complaint) {
