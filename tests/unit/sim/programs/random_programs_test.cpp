@@ -4,6 +4,8 @@
 //
 //   LABRIG_PROGRAM_SEED=7 LABRIG_PROGRAM_COUNT=1 sim-programs-test     one seed again
 //
+// Late mode is compared with a model of its own as well, races, poison and throttles included (late.hpp).
+//
 // How the model reads the specification where it leaves room:
 //   - Waiting for the default stream adds the default stream's operations (and what they are behind), no others.
 //   - A wait for an event that was never recorded is no operation, also in the default stream.
@@ -12,6 +14,8 @@
 //     there), then everything on every card has been waited for; memory of the driver: everything on its card.
 //   - A hazard is a pair of operations, or of an operation and a host access, however many bytes and kinds of conflict
 //     lie between them. All pairs count, also where another access came in between.
+//   - A host access poisons nothing: it meets the bytes that are there, and the operation in flight meets the host's.
+//   - Memory of the driver that is given back lets the card carry out everything, as a throttle does, on every card.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
