@@ -10,7 +10,7 @@
 //   - Waiting for the default stream adds the default stream's operations (and what they are behind), no others.
 //   - A wait for an event that was never recorded is no operation, also in the default stream.
 //   - A blocking copy from pageable memory orders the host behind it whatever its size.
-//   - A piece of the arena that is given back is first touched (a hazard with each operation that is still remembered
+//   - A piece of the arena that is given back is first touched (a hazard with each operation that is in flight
 //     there), then everything on every card has been waited for; memory of the driver: everything on its card.
 //   - A hazard is a pair of operations, or of an operation and a host access, however many bytes and kinds of conflict
 //     lie between them. All pairs count, also where another access came in between.
