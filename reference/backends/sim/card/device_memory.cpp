@@ -37,10 +37,11 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
   std::vector<std::vector<std::byte>> copies;  // of inputs that show poison
   for (int i = 0; i < placed.operand_count; ++i) {
     Operand& operand = placed.operands[static_cast<std::size_t>(i)];
-    const auto offset = reinterpret_cast<std::uint64_t>(operand.data);
+    const std::uint64_t bytes = extent_bytes(operand);
+    // Without elements it may have any address.
+    const std::uint64_t offset = bytes == 0 ? 0 : reinterpret_cast<std::uint64_t>(operand.data);
     operand.data = at(offset);
     if (i == 0 || poisoned.empty()) continue;
-    const std::uint64_t bytes = extent_bytes(operand);
     std::vector<ByteRange> parts;
     poisoned.common({offset, bytes}, parts);
     if (parts.empty()) continue;
