@@ -38,8 +38,9 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
   for (int i = 0; i < placed.operand_count; ++i) {
     Operand& operand = placed.operands[static_cast<std::size_t>(i)];
     const std::uint64_t bytes = extent_bytes(operand);
-    // Without elements it may have any address.
+    // Without elements it may have any address and any strides: nothing has checked them.
     const std::uint64_t offset = bytes == 0 ? 0 : reinterpret_cast<std::uint64_t>(operand.data);
+    for (int d = 0; bytes == 0 && d < operand.strides.count(); ++d) operand.strides[d] = 0;
     operand.data = at(offset);
     if (i == 0 || poisoned.empty()) continue;
     std::vector<ByteRange> parts;
