@@ -23,13 +23,26 @@ set(LABRIG_CORE_SOURCES
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/memory/adaptors.cpp
+  src/memory/allocator_stack.cpp
+  src/memory/blocks.cpp
   src/memory/caching_allocator.cpp
+  src/memory/expandable.cpp
   src/memory/host_allocator.cpp
   src/memory/host_memory.cpp
   src/memory/host_statistics.cpp
+  src/memory/inspect.cpp
   src/memory/memory.cpp
+  src/memory/memory_log.cpp
   src/memory/out_of_memory.cpp
+  src/memory/release.cpp
+  src/memory/rounding.cpp
+  src/memory/settings.cpp
+  src/memory/snapshot.cpp
   src/memory/statistics.cpp
+  src/memory/stream_uses.cpp
+  src/memory/summary.cpp
+  src/memory/uncached_allocator.cpp
   src/ops/cat.cpp
   src/ops/elementwise.cpp
   src/ops/matmul.cpp

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/common.sh"
 
 packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
-  libelf-dev libopenblas-dev libkainjow-mustache-dev libmd4c-dev libmd4c-html0-dev libvalijson-dev libgtest-dev libgmock-dev
+  zlib1g-dev libelf-dev libopenblas-dev libkainjow-mustache-dev libmd4c-dev libmd4c-html0-dev libvalijson-dev libgtest-dev libgmock-dev
   libbenchmark-dev)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

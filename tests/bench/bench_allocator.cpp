@@ -2,9 +2,12 @@
 // round) beside the host's malloc, and a whole tensor on the host beside both.
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <vector>
 
+#include "backends/sim/machine.hpp"
+#include "device/registry.hpp"
 #include "labrig/tensor.hpp"
 #include "memory/caching_allocator.hpp"
 
@@ -17,7 +20,10 @@ class HeapDriver : public DriverMemory {
   void* malloc(std::size_t bytes) override { return std::aligned_alloc(512, bytes); }
   void free(void* memory) override { std::free(memory); }
   MemoryInfo memory_info() override { return {}; }
-  void synchronize() override {}
+  Event record_event(std::uint16_t) override { return 0; }
+  bool event_is_done(Event) override { return true; }
+  void wait_for_event(Event) override {}
+  void release_event(Event) override {}
 };
 
 void BM_CachingAllocator(benchmark::State& state) {
@@ -58,6 +64,29 @@ void BM_CachingAllocatorWorkingSet(benchmark::State& state) {
   allocator.empty_cache();
 }
 
+// A pair on a simulated card as a tensor causes it: with the two announcements to the card. `burst` is what the program
+// pays while the ring has room; `sustained` goes on until the ring is full, and then waits for the card to read notes.
+void BM_SimBlock(benchmark::State& state) {
+  sim::MachineOptions options;
+  options.cards = {sim::load_profile("desktop").value()};
+  sim::InProcessMachine machine(options);
+  const auto slot = slot_of("sim:0");
+  const bool burst = state.range(0) != 0;
+  const int pairs = burst ? 4000 : 100000;
+  slot->release(slot->allocate(4096, 0, "block"));
+  for (auto _ : state) {
+    slot->backend().synchronize_device(trace::Cause::asked);
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < pairs; ++i) slot->release(slot->allocate(4096, 0, "block"));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    state.SetIterationTime(taken.count());
+  }
+  state.counters["pair"] =
+      benchmark::Counter(pairs, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.SetLabel(burst ? "burst" : "sustained");
+}
+
+BENCHMARK(BM_SimBlock)->Arg(1)->Arg(0)->UseManualTime();
 BENCHMARK(BM_CachingAllocator)->Arg(512)->Arg(1 << 16)->Arg(4 << 20);
 BENCHMARK(BM_Malloc)->Arg(512)->Arg(1 << 16)->Arg(4 << 20);
 BENCHMARK(BM_HostTensor)->Arg(512)->Arg(1 << 16);

@@ -58,7 +58,7 @@ class Backend {
   virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
                           std::string_view /*name*/) {}
   virtual void note_free(void* /*block*/) {}
-  // The tensor in a block of the card got (another) name.
+  // The tensor in a block of the card, or in pinned memory, got (another) name.
   virtual void note_name(void* /*block*/, std::string_view /*name*/) {}
   // Host memory that the card reaches by itself; null when there is none left.
   virtual void* pinned_malloc(std::size_t bytes) = 0;

@@ -11,7 +11,7 @@
 namespace labrig {
 
 // Opens the device if need be. Throws `invalid-device` with the reason.
-std::shared_ptr<DeviceSlot> slot_of(Device device);
+LABRIG_API std::shared_ptr<DeviceSlot> slot_of(Device device);
 // Only if it is open already, else null. Never throws for a device that does not exist.
 std::shared_ptr<DeviceSlot> open_slot(Device device);
 // The card that pinned memory is for: the simulated machine if there is one, else CUDA if there is a card, else the

@@ -2,6 +2,10 @@
 // that a simulated card wants.
 #include "device/slot.hpp"
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "labrig/trace.hpp"
 
 namespace labrig {
@@ -14,24 +18,59 @@ void record_memory(trace::Kind kind, Device device, StreamId stream, std::size_t
 
 }  // namespace
 
-// The backend as the caching allocator sees it.
+// The backend as the allocators see it.
 class DeviceSlot::Driver final : public DriverMemory {
  public:
   explicit Driver(Backend& backend) : backend_(backend) {}
-  void* malloc(std::size_t bytes) override { return backend_.driver_malloc(bytes); }
-  void free(void* memory) override { backend_.driver_free(memory); }
+  void* malloc(std::size_t bytes) override {
+    void* memory = backend_.driver_malloc(bytes);
+    if (memory) held_[memory] = bytes;
+    return memory;
+  }
+  void free(void* memory) override {
+    backend_.driver_free(memory);
+    held_.erase(memory);
+  }
   MemoryInfo memory_info() override { return backend_.memory_info(); }
-  void synchronize() override { backend_.synchronize_device(trace::Cause::implicit); }
+  // A simulated card has, besides this process, one that stands for all others. A real driver does not say.
+  std::vector<ProcessMemory> processes() override {
+    if (backend_.device().type() != DeviceType::sim) return {};
+    std::size_t held = 0;
+    for (const auto& [memory, bytes] : held_) held += bytes;
+    const MemoryInfo card = backend_.memory_info();
+    std::vector<ProcessMemory> result;
+    const std::size_t others = card.total_bytes - std::min(card.total_bytes, card.free_bytes + held);
+    if (others > 0) result.push_back({kOtherProcesses, others, false});
+    result.push_back({0, held, true});
+    return result;
+  }
+
+  // Events without time; used again, because a program may have many blocks that other streams use.
+  Event record_event(StreamId stream) override {
+    if (spare_events_.empty()) spare_events_.push_back(backend_.create_event(false));
+    const Event event = spare_events_.back();
+    backend_.record_event(event, stream);
+    spare_events_.pop_back();
+    return event;
+  }
+  bool event_is_done(Event event) override { return backend_.query_event(event); }
+  void wait_for_event(Event event) override { backend_.synchronize_event(event); }
+  void release_event(Event event) override { spare_events_.push_back(event); }
 
  private:
+  static constexpr std::uint64_t kOtherProcesses = 1;
+
   Backend& backend_;
+  std::map<void*, std::size_t> held_;
+  std::vector<Event> spare_events_;
 };
 
 DeviceSlot::DeviceSlot(std::unique_ptr<Backend> backend) : device_(backend->device()), backend_(std::move(backend)) {
   if (device_.is_cpu()) return;
   driver_ = std::make_unique<Driver>(*backend_);
-  allocator_ = std::make_unique<CachingAllocator>(*driver_, device_.str(), device_.index());
+  allocators_ = std::make_unique<AllocatorStack>(*driver_, device_.str(), device_.index());
   pinned_ = std::make_unique<PinnedMemory>(*backend_);
+  pinned_->allocator().set_settings(allocators_->settings().pinned);
 }
 
 DeviceSlot::~DeviceSlot() { close(); }
@@ -46,7 +85,7 @@ Backend& DeviceSlot::backend() const {
 void DeviceSlot::close() noexcept {
   const std::lock_guard lock(closing_);
   pinned_.reset();
-  allocator_.reset();
+  allocators_.reset();
   driver_.reset();
   backend_.reset();
 }
@@ -54,11 +93,11 @@ void DeviceSlot::close() noexcept {
 Block* DeviceSlot::allocate(std::size_t bytes, StreamId stream, std::string_view name) {
   if (bytes == 0) return nullptr;
   Backend& card = backend();
-  Block* block = allocator_->allocate(bytes, stream);
+  Block* block = allocators_->top().allocate(bytes, stream);
   try {
     card.note_alloc(block->address, bytes, block->bytes, name);
   } catch (...) {
-    allocator_->free(block);
+    allocators_->top().free(block);
     throw;
   }
   record_memory(trace::Kind::allocate, device_, stream, block->bytes, name);
@@ -73,9 +112,15 @@ void DeviceSlot::release(Block* block) noexcept {
   try {
     record_memory(trace::Kind::release, device_, block->stream, block->bytes, {});
     backend_->note_free(block->address);
-    allocator_->free(block);
+    allocators_->top().free(block);
   } catch (...) {
   }
+}
+
+void DeviceSlot::record_stream(Block* block, StreamId stream) {
+  if (!block) return;
+  backend();  // throws when it is gone
+  allocators_->top().record_stream(block, stream);
 }
 
 void* DeviceSlot::allocate_pinned(std::size_t bytes, std::string_view name) {
@@ -102,17 +147,14 @@ void DeviceSlot::record_pinned_use(const void* memory, Backend& card, StreamId s
   pinned_->record_use(memory, card, stream);
 }
 
-void DeviceSlot::note_name(Block* block, std::string_view name) noexcept {
+void DeviceSlot::note_name(void* block, std::string_view name) noexcept {
   const std::lock_guard lock(closing_);
   if (!block || !backend_) return;
   try {
-    backend_->note_name(block->address, name);
+    backend_->note_name(block, name);
   } catch (...) {
   }
 }
-
-// MERGE: the caching allocator's own record_stream replaces this.
-void DeviceSlot::record_stream(Block* /*block*/, StreamId /*stream*/) { backend(); }
 
 void DeviceSlot::destroy_event(EventId event) noexcept {
   const std::lock_guard lock(closing_);

@@ -10,11 +10,12 @@
 
 #include "device/backend.hpp"
 #include "device/pinned.hpp"
-#include "memory/caching_allocator.hpp"
+#include "labrig/export.hpp"
+#include "memory/allocator_stack.hpp"
 
 namespace labrig {
 
-class DeviceSlot {
+class LABRIG_API DeviceSlot {
  public:
   explicit DeviceSlot(std::unique_ptr<Backend> backend);
   ~DeviceSlot();
@@ -25,13 +26,15 @@ class DeviceSlot {
   // Throws `device-gone` after close().
   Backend& backend() const;
   // Null for the host and after close().
-  CachingAllocator* allocator() const { return allocator_.get(); }
+  AllocatorStack* allocators() const { return allocators_.get(); }
+  // Null also when caching is off.
+  CachingAllocator* allocator() const { return allocators_ ? allocators_->caching() : nullptr; }
   void close() noexcept;
 
   // Memory of the card for work on `stream`; null for 0 bytes. Throws `out-of-memory`.
   Block* allocate(std::size_t bytes, StreamId stream, std::string_view name);
   void release(Block* block) noexcept;
-  // Work that is in another stream when the block is released may use it.
+  // `stream` uses the block too: after its release it waits for the work that is queued there then.
   void record_stream(Block* block, StreamId stream);
   // Host memory that this card reaches. Throws `out-of-pinned-memory`.
   void* allocate_pinned(std::size_t bytes, std::string_view name);
@@ -40,8 +43,8 @@ class DeviceSlot {
   void record_pinned_use(const void* memory, Backend& card, StreamId stream);
   // Null for the host and after close().
   HostAllocator* pinned_allocator() const { return pinned_ ? &pinned_->allocator() : nullptr; }
-  // What the tensor in a block is called from now on.
-  void note_name(Block* block, std::string_view name) noexcept;
+  // What the tensor in a block, of the card or of pinned memory, is called from now on.
+  void note_name(void* block, std::string_view name) noexcept;
   void destroy_event(EventId event) noexcept;
 
  private:
@@ -51,7 +54,7 @@ class DeviceSlot {
   mutable std::mutex closing_;  // a release and close() exclude each other
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Driver> driver_;
-  std::unique_ptr<CachingAllocator> allocator_;
+  std::unique_ptr<AllocatorStack> allocators_;
   std::unique_ptr<PinnedMemory> pinned_;
 };
 

@@ -20,7 +20,7 @@ HostAllocator::HostAllocator(HostDriver& driver, std::string device_name)
 
 std::size_t HostAllocator::block_bytes(std::size_t requested) const {
   constexpr std::size_t kLargestPower = std::size_t{1} << 63;
-  const bool exact = requested > settings_.max_round_threshold_bytes || requested > kLargestPower;
+  const bool exact = requested > settings_.max_round_bytes || requested > kLargestPower;
   return exact ? requested : std::bit_ceil(requested);
 }
 
@@ -146,7 +146,7 @@ void HostAllocator::give_back(Block* block) {
   blocks_.erase(block->address);
 }
 
-void HostAllocator::set_settings(const HostSettings& settings) {
+void HostAllocator::set_settings(const PinnedSettings& settings) {
   const std::lock_guard lock(mutex_);
   settings_ = settings;
 }

@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -28,6 +27,7 @@
 
 #include "labrig/export.hpp"
 #include "memory/host_statistics.hpp"
+#include "memory/settings.hpp"
 
 namespace labrig {
 
@@ -58,13 +58,6 @@ class HostDriver {
   virtual std::int64_t clock_ns() = 0;
 };
 
-// PyTorch's settings for this allocator; the defaults are PyTorch's.
-struct HostSettings {
-  static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-  std::size_t max_round_threshold_bytes = kNoLimit;  // larger requests get a block of exactly their size
-  std::size_t max_cached_bytes = kNoLimit;           // larger blocks go back to the driver instead of a free list
-};
-
 class LABRIG_API HostAllocator {
  public:
   // `device_name` appears in error texts. Memory that is still held when the allocator ends goes with its driver.
@@ -80,7 +73,7 @@ class LABRIG_API HostAllocator {
   // Gives what the free lists hold back to the driver.
   void empty_cache();
 
-  void set_settings(const HostSettings& settings);
+  void set_settings(const PinnedSettings& settings);
   HostStatistics statistics() const;
   void reset_peaks();
 
@@ -113,7 +106,7 @@ class LABRIG_API HostAllocator {
   mutable std::mutex mutex_;
   HostDriver& driver_;
   const std::string device_name_;
-  HostSettings settings_;
+  PinnedSettings settings_;
   std::unordered_map<const void*, Block> blocks_;  // all that the driver gave, by address
   std::array<FreeList, 65> free_;                  // by the logarithm of the size, rounded up
   std::deque<PendingEvent> events_;                // the oldest first

@@ -67,7 +67,7 @@ void Storage::record_use(const DeviceSlot& card, StreamId stream) const {
 }
 
 void Storage::note_name(std::string_view name) const {
-  if (home_ == Home::card) slot_->note_name(block_, name);
+  if (slot_) slot_->note_name(data_, name);
 }
 
 std::shared_ptr<DeviceSlot> Storage::slot() const { return home_ == Home::card ? slot_ : slot_of(Device{}); }

@@ -201,7 +201,7 @@ TEST_F(HostAllocatorTest, StartsItsPeaksAgain) {
 }
 
 TEST_F(HostAllocatorTest, TakesRequestsAboveTheThresholdAsTheyAre) {
-  allocator.set_settings({.max_round_threshold_bytes = 64 * kMiB});
+  allocator.set_settings(parse_allocator_settings("pinned_max_round_threshold_mb:64").pinned);
   EXPECT_EQ(block_bytes(33 * kMiB), 64 * kMiB);
   EXPECT_EQ(block_bytes(64 * kMiB), 64 * kMiB);
   void* block = allocator.allocate(129 * kMiB, "");
@@ -213,7 +213,7 @@ TEST_F(HostAllocatorTest, TakesRequestsAboveTheThresholdAsTheyAre) {
 }
 
 TEST_F(HostAllocatorTest, DoesNotKeepBlocksAboveTheLimitOfItsCache) {
-  allocator.set_settings({.max_cached_bytes = kMiB});
+  allocator.set_settings(parse_allocator_settings("pinned_max_cached_size_mb:1").pinned);
   allocator.free(allocator.allocate(kMiB, ""));
   EXPECT_EQ(driver.held(), kMiB);
   void* large = allocator.allocate(2 * kMiB, "");

@@ -203,7 +203,8 @@ TEST(Tensor, TellsTheCardItsNameUnlessItIsAPartOfItsMemory) {
   x.set_name("weights");
   x.narrow(0, 0, 2).set_name("bias");
   zeros({4}).set_name("on the host");
-  EXPECT_EQ(card->names, std::vector<std::string>{"weights"});
+  zeros({4}, Options().pinned_memory()).set_name("buffer");
+  EXPECT_EQ(card->names, (std::vector<std::string>{"weights", "buffer"}));
 }
 
 TEST(Tensor, RefusesToBeRecordedInAStreamOfAnotherDevice) {

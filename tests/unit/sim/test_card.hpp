@@ -140,12 +140,20 @@ class TestCard {
   }
 
   // A segment of the driver with one announced block in it.
-  std::uint64_t block(std::uint64_t requested, std::uint32_t tensor = 0) {
+  std::uint64_t block(std::uint64_t requested, std::uint32_t tensor = 0, std::uint16_t device = 0) {
     const std::uint64_t bytes = (requested + 511) / 512 * 512;
-    const std::uint64_t address = send(Opcode::driver_malloc, {bytes})->value[1];
-    send(Opcode::alloc_note, {address, requested, bytes}, {0, 0, tensor});
+    const std::uint64_t address = send(Opcode::driver_malloc, {bytes}, {device})->value[1];
+    send(Opcode::alloc_note, {address, requested, bytes}, {device, 0, tensor});
     return address;
   }
+
+  // A piece of pinned memory that is one announced block.
+  std::uint64_t pinned(std::uint64_t bytes, std::uint32_t tensor = 0) {
+    const std::uint64_t address = send(Opcode::pinned_malloc, {bytes})->value[1];
+    send(Opcode::pinned_note, {address, bytes, bytes}, {0, 0, tensor});
+    return address;
+  }
+  float& host(std::uint64_t arena_address) { return *reinterpret_cast<float*>(regions_.arena() + arena_address); }
 
   // A pageable upload of bytes that stand in staging.
   void upload(std::uint64_t destination, const void* source, std::uint64_t bytes, std::uint64_t flags = 0,

@@ -15,7 +15,7 @@ constexpr Shape kShapes[kOpcodeCount] = {
     {"nop", 0},           {"name", -1},          {"stream create", 1},  {"stream destroy", 0}, {"event create", 2},
     {"event destroy", 1}, {"record", 1},         {"wait", 1},           {"launch", -1},        {"copy up", 4},
     {"copy down", 4},     {"pageable begin", 3}, {"pageable chunk", 3}, {"copy within", 4}, {"copy peer", 4}, {"alloc note", 3},
-    {"free note", 1}, {"name note", 1}, {"pinned note", 3}, {"pinned free note", 1},     {"host work", 2},      {"host access", 3},    {"marker", 0},         {"sync stream", 1},
+    {"free note", 1}, {"name note", 2}, {"pinned note", 3}, {"pinned free note", 1},     {"host work", 2},      {"host access", 3},    {"marker", 0},         {"sync stream", 1},
     {"sync event", 2},    {"sync device", 1},    {"query event", 1},    {"query stream", 0},   {"elapsed", 2},
     {"driver malloc", 1}, {"driver free", 1},    {"pinned malloc", 1},  {"pinned free", 1},    {"copy to pageable", 4},
     {"throttle", 0},      {"statistics", 0},     {"clock", 0},          {"begin", 0},          {"finish", 0},

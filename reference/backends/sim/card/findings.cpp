@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "card/ledger.hpp"
 #include "ops/kernel.hpp"
 
 namespace labrig::sim {
@@ -87,7 +86,7 @@ std::uint64_t Findings::add(const Later& later, std::span<const Conflict> confli
     if (!is_new) {
       ++groups_[found->second].count;
     } else if (groups_.size() < kKept) {
-      groups_.push_back(describe(later, *conflict, access));
+      groups_.push_back({later, *conflict, access});
     } else {
       index_.erase(found);
     }
@@ -95,7 +94,14 @@ std::uint64_t Findings::add(const Later& later, std::span<const Conflict> confli
   return count;
 }
 
-Hazard Findings::describe(const Later& later, const Conflict& conflict, const MemoryAccess& access) const {
+void Findings::name_block(std::uint64_t block, std::uint32_t name) {
+  for (Group& group : groups_) {
+    if (group.access.block == block && group.access.buffer == 0) group.access.buffer = name;
+  }
+}
+
+Hazard Findings::describe(const Group& group) const {
+  const auto& [later, conflict, access, count] = group;
   Hazard hazard;
   hazard.kind = conflict.other_block ? Hazard::Kind::freed_in_flight : conflict.kind;
   const StreamIndex stream = conflict.earlier.stream;
@@ -103,69 +109,61 @@ Hazard Findings::describe(const Later& later, const Conflict& conflict, const Me
                     conflict.earlier.number};
   hazard.later = {what(later.who), later.who.kind == Who::Kind::host, later.device, later.stream, later.operation};
   const std::uint32_t buffer = later.frees ? conflict.entry.buffer : access.buffer;
-  hazard.buffer = names_.text(buffer).empty() ? "an unnamed tensor" : names_.text(buffer);
+  hazard.buffer = names_.text(buffer);
   hazard.offset = conflict.start - (access.block == 0 ? access.start : access.block_start);
   hazard.bytes = conflict.bytes;
-  hazard.count = 1;
-  if (conflict.other_block) {
-    word_reuse(hazard, later, conflict);
-  } else {
-    word(hazard, later, conflict);
-  }
+  hazard.count = count;
+  hazard.text = conflict.other_block ? worded_reuse(hazard, group, buffer_name(buffer))
+                                     : worded(hazard, group, buffer_name(buffer));
+  if (count > 1) hazard.text.insert(hazard.text.find('\n'), " (" + std::to_string(count) + " times)");
   return hazard;
 }
 
-void Findings::word(Hazard& hazard, const Later& later, const Conflict& conflict) const {
+std::string Findings::worded(const Hazard& hazard, const Group& group, const std::string& buffer) const {
   const Hazard::Side& first = hazard.earlier;
   const Hazard::Side& second = hazard.later;
-  const std::string buffer = hazard.buffer == "an unnamed tensor" ? hazard.buffer : "'" + hazard.buffer + "'";
   const std::string where = place(first.device, first.stream);
-  const std::string later_where = second.host ? "" : " on " + place(second.device, second.stream);
-  hazard.text = "hazard: " + second.what + later_where +
-                (hazard.kind == Hazard::Kind::read_after_write ? " reads " : " writes ") + buffer +
-                " without waiting for " + first.what + " on " + where;
-  if (hazard.kind == Hazard::Kind::write_after_read) hazard.text += ", which reads it";
-  hazard.text += "\n  why: nothing orders " +
-                 (second.host ? std::string("the host") : "operation " + std::to_string(second.operation)) +
-                 " after operation " + std::to_string(first.operation) + " (bytes " + std::to_string(hazard.offset) +
-                 " to " + std::to_string(hazard.offset + hazard.bytes - 1) + " of " + buffer + "); " +
-                 danger(hazard.kind);
-  const std::string done = "after the " + noun(conflict.entry.who);
+  const std::string here = second.host ? "" : place(second.device, second.stream);
+  std::string text = "hazard: " + second.what + (second.host ? "" : " on " + here);
+  text += hazard.kind == Hazard::Kind::read_after_write ? " reads " : " writes ";
+  text += buffer + " without waiting for " + first.what + " on " + where;
+  if (hazard.kind == Hazard::Kind::write_after_read) text += ", which reads it";
+  text += "\n  why: nothing orders " +
+          (second.host ? std::string("the host") : "operation " + std::to_string(second.operation)) +
+          " after operation " + std::to_string(first.operation) + " (bytes " + std::to_string(hazard.offset) + " to " +
+          std::to_string(hazard.offset + hazard.bytes - 1) + " of " + buffer + "); " + danger(hazard.kind);
+  const std::string after = " after the " + noun(group.conflict.entry.who);
   if (second.host) {
-    hazard.text += "\n  fix: synchronize with " + where + ", or with an event recorded there " + done +
-                   ", before the host touches the memory";
-  } else {
-    hazard.text += "\n  fix: record an event on " + where + " " + done + " and let " +
-                   place(second.device, second.stream) + " wait for it before the " + noun(later.who);
+    return text + "\n  fix: synchronize with " + where + ", or with an event recorded there" + after +
+           ", before the host touches the memory";
   }
+  return text + "\n  fix: record an event on " + where + after + " and let " + here + " wait for it before the " +
+         noun(group.later.who);
 }
 
 // Memory that got a new owner while an operation of the old one was on its way.
-void Findings::word_reuse(Hazard& hazard, const Later& later, const Conflict& conflict) const {
+std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, const std::string& buffer) const {
   const Hazard::Side& first = hazard.earlier;
   const Hazard::Side& second = hazard.later;
   const std::string where = place(first.device, first.stream);
-  const std::string still = " while " + first.what + " on " + where + " may still " +
-                            (conflict.kind == Hazard::Kind::write_after_read ? "read it" : "write it");
-  const std::string before = buffer_name(conflict.entry.buffer);
-  if (later.frees) {
-    hazard.text = "hazard: pinned memory of " + before + " was freed" + still +
-                  "\n  why: giving pinned memory back does not wait for the card, and nothing orders the host after operation " +
-                  std::to_string(first.operation) + "\n  fix: synchronize with " + where +
-                  ", or with an event recorded there after the " + noun(conflict.entry.who) +
-                  ", before the memory is given back";
-    return;
+  const bool reads = group.conflict.kind == Hazard::Kind::write_after_read;
+  const std::string still = " while " + first.what + " on " + where + " may still " + (reads ? "read it" : "write it");
+  const std::string after = " after operation " + std::to_string(first.operation);
+  const std::string before = buffer_name(group.conflict.entry.buffer);
+  if (group.later.frees) {
+    return "hazard: pinned memory of " + before + " was freed" + still +
+           "\n  why: giving pinned memory back does not wait for the card, and nothing orders the host" + after +
+           "\n  fix: synchronize with " + where + ", or with an event recorded there after the " +
+           noun(group.conflict.entry.who) + ", before the memory is given back";
   }
-  const std::string after = hazard.buffer == "an unnamed tensor" ? hazard.buffer : "'" + hazard.buffer + "'";
-  hazard.text = "hazard: memory of " + before + " was handed out again as " + after + still +
-                "\n  why: a block is free as soon as its last tensor is gone, and nothing orders " +
-                (second.host ? second.what
-                             : "operation " + std::to_string(second.operation) + " (" + second.what + " on " +
-                                   place(second.device, second.stream) + ")") +
-                " after operation " + std::to_string(first.operation) + "\n  fix: call record_stream(" + where + ") on " +
-                before + " before it is freed, or let " +
-                (second.host ? std::string("the host") : place(second.device, second.stream)) + " wait for " + where +
-                " before the memory is used again";
+  const std::string here = second.host ? "the host" : place(second.device, second.stream);
+  const std::string who = second.host ? "the host"
+                                      : "operation " + std::to_string(second.operation) + " (" + second.what + " on " +
+                                            here + ")";
+  return "hazard: memory of " + before + " was handed out again as " + buffer + still +
+         "\n  why: a block is free as soon as its last tensor is gone, and nothing orders " + who + after +
+         "\n  fix: call record_stream(" + where + ") on " + before + " before it is freed, or let " + here +
+         " wait for " + where + " before the memory is used again";
 }
 
 void Findings::note_undefined(const Who& who, std::uint32_t buffer, std::uint64_t bytes) {
@@ -188,10 +186,8 @@ void Findings::clear() {
 }
 
 std::vector<Hazard> Findings::hazards() const {
-  std::vector<Hazard> shown(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, groups_.size())));
-  for (Hazard& hazard : shown) {
-    if (hazard.count > 1) hazard.text.insert(hazard.text.find('\n'), " (" + std::to_string(hazard.count) + " times)");
-  }
+  std::vector<Hazard> shown;
+  for (std::size_t i = 0; i < std::min(kShown, groups_.size()); ++i) shown.push_back(describe(groups_[i]));
   return shown;
 }
 

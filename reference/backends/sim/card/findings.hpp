@@ -10,15 +10,11 @@
 #include <tuple>
 #include <vector>
 
+#include "card/conflict.hpp"
 #include "card/names.hpp"
-#include "card/order.hpp"
-#include "card/shadow.hpp"
 #include "machine.hpp"
 
 namespace labrig::sim {
-
-struct MemoryAccess;
-struct Conflict;
 
 // The later side of a conflict.
 struct Later {
@@ -35,6 +31,8 @@ class Findings {
 
   // Adds the conflicts of one operation or host access; returns how many pairs of operations they are.
   std::uint64_t add(const Later& later, std::span<const Conflict> conflicts, std::span<const MemoryAccess> accesses);
+  // A tensor got its name after it was used.
+  void name_block(std::uint64_t block, std::uint32_t name);
   void note_undefined(const Who& who, std::uint32_t buffer, std::uint64_t bytes);
   // Starts again from nothing.
   void clear();
@@ -50,17 +48,25 @@ class Findings {
   static constexpr std::size_t kShown = 20;
   using Key = std::tuple<Hazard::Kind, Who, Who, bool>;
 
-  Hazard describe(const Later& later, const Conflict& conflict, const MemoryAccess& access) const;
+  // The first pair of a group, and how many there are.
+  struct Group {
+    Later later;
+    Conflict conflict;
+    MemoryAccess access;  // of the later operation
+    std::uint64_t count = 1;
+  };
+
+  Hazard describe(const Group& group) const;
   void add_note(std::string text);
   std::string place(std::uint16_t device, std::uint16_t stream) const;
   std::string buffer_name(std::uint32_t name) const;
-  void word(Hazard& hazard, const Later& later, const Conflict& conflict) const;
-  void word_reuse(Hazard& hazard, const Later& later, const Conflict& conflict) const;
+  std::string worded(const Hazard& hazard, const Group& group, const std::string& buffer) const;
+  std::string worded_reuse(const Hazard& hazard, const Group& group, const std::string& buffer) const;
 
   const NameTable& names_;
   const Order& order_;
   bool several_cards_;
-  std::vector<Hazard> groups_;  // in order of the first pair; the text without its count
+  std::vector<Group> groups_;  // in order of the first pair
   std::map<Key, std::size_t> index_;
   std::vector<std::string> notes_;
   std::set<std::string> noted_;

@@ -52,11 +52,14 @@ void Server::free_note(const Command& command) {
 
 void Server::name_note(const Command& command) {
   const std::uint64_t address = command.arg[0];
-  if (Block* block = blocks_.starting(address)) {
+  const bool pinned = command.arg[1] != 0;
+  if (Block* block = (pinned ? pinned_blocks_ : blocks_).starting(address)) {
     block->name = command.header.name;
+    findings_.name_block(block->id, block->name);
     return;
   }
-  refuse({"bad-address", "a tensor was named at " + map_.text(address) + ", where none starts",
+  refuse({"bad-address",
+          "a tensor was named at " + (pinned ? "a place in pinned memory" : map_.text(address)) + ", where none starts",
           "it was freed, or never allocated", "name tensors through the library's own functions"});
 }
 

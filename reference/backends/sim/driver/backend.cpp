@@ -78,6 +78,10 @@ void SimBackend::note_alloc(void* block, std::size_t requested, std::size_t bloc
 void SimBackend::note_free(void* block) { client_->note_free(target(), client_->offset_of(block)); }
 
 void SimBackend::note_name(void* block, std::string_view name) {
+  if (client_->in_arena(block)) {
+    client_->send(Opcode::name_note, target(0, name), {client_->arena_offset_of(block), 1});
+    return;
+  }
   client_->note_name(target(0, name), client_->offset_of(block));
 }
 

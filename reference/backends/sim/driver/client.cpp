@@ -194,9 +194,8 @@ void Client::throttle() {
 std::uint64_t Client::next_operation(const Target& target) {
   if (!late()) return 0;
   if (since_throttle_++ == kThrottleOperations) throttle();
-  const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
-    return s.device == target.device && s.id == target.stream;
-  });
+  const auto stream = std::find_if(streams_.begin(), streams_.end(),
+                                   [&](const Stream& s) { return s.device == target.device && s.id == target.stream; });
   return stream == streams_.end() ? 0 : ++stream->operations;
 }
 
@@ -275,8 +274,7 @@ void Client::copy_pinned(const Target& target, bool up, std::uint64_t device_off
     const auto stream = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
       return s.device == target.device && s.id == target.stream;
     });
-    arena_copies_.push_back(
-        {static_cast<std::uint16_t>(stream - streams_.begin()), up, number, arena_start, bytes});
+    arena_copies_.push_back({static_cast<std::uint16_t>(stream - streams_.begin()), up, number, arena_start, bytes});
   }
   if (up) {
     put(Opcode::copy_up, target, {device_offset, arena_start, bytes, flags});
@@ -310,10 +308,11 @@ void Client::upload(const Target& target, std::uint64_t destination, const void*
     put(Opcode::pageable_chunk, {target.device, target.stream}, {position, done, piece});
     done += piece;
   }
-  // The host is ordered after a copy that blocks. Where that lets the card write to pinned memory, it is waited for.
+  // The host is ordered after a copy that blocks. Where that lets the card read or write pinned memory, it is waited
+  // for: the host may touch that memory next.
   const bool blocking = (flags & kCopyNonBlocking) == 0;
-  const auto writes_arena = [&](const ArenaCopy& copy) { return !copy.up && !in_frontier(copy.stream, copy.number); };
-  if (blocking && std::any_of(arena_copies_.begin(), arena_copies_.end(), writes_arena)) {
+  const auto touches_arena = [&](const ArenaCopy& copy) { return !in_frontier(copy.stream, copy.number); };
+  if (blocking && std::any_of(arena_copies_.begin(), arena_copies_.end(), touches_arena)) {
     call_locked(Opcode::clock, {}, {});
   }
 }

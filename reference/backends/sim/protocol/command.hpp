@@ -30,7 +30,7 @@ enum class Opcode : std::uint16_t {
   copy_peer,       // args: destination on another card, device source, bytes, copy flags; the stream is the source's
   alloc_note,      // args: address, requested bytes, block bytes
   free_note,       // args: address
-  name_note,       // args: address; header.name is the block's name from now on
+  name_note,       // args: address, 1 when it is one of the arena; header.name is the block's name from now on
   pinned_note,     // args: arena address, requested bytes, block bytes
   pinned_free_note,  // args: arena address
   host_work,       // args: flops, bytes

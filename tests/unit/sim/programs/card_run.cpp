@@ -258,7 +258,9 @@ Run run_on_card(const Program& program, Mode mode, bool data) { return CardRun(p
 
 std::string disagreement(const Program& program) {
   const Run eager = run_on_card(program, Mode::eager), late = run_on_card(program, Mode::late);
+  const Run cost_only = run_on_card(program, Mode::late, false);
   std::string text;
+  if (to_rows(cost_only.report.metrics) != to_rows(late.report.metrics)) text += "metrics differ without data\n";
   for (const Run* run : {&eager, &late}) {
     if (!run->report.violation_text.empty()) text += "refused: " + run->report.violation_text + "\n";
   }

@@ -35,7 +35,6 @@ bool translate(Command& command, int live_on_card) {
       return !meet(command.out, command.in[0]);
     case Kind::alloc:
       return live_on_card < kPlaces;
-    case Kind::copy_peer:  // is ordered with the other card's stream as well: tested with the copies of the library
     case Kind::unpin:
     case Kind::throttle:
     case Kind::driver_free:
@@ -43,6 +42,27 @@ bool translate(Command& command, int live_on_card) {
     default:
       return true;
   }
+}
+
+// A copy between two cards is ordered with the current stream of the destination, here the default stream, both ways.
+void add_peer_copy(Program& program, const Command& copy) {
+  const int source = program.streams[static_cast<std::size_t>(copy.stream)].card, destination = copy.out.space;
+  const auto is_default = [&](const StreamSpec& stream) { return stream.card == destination && stream.id == 0; };
+  auto found = std::find_if(program.streams.begin(), program.streams.end(), is_default);
+  if (found == program.streams.end()) {
+    found = program.streams.insert(program.streams.end(), {destination, 0, true});
+  }
+  const int other = static_cast<int>(found - program.streams.begin());
+  const auto order = [&](int first, int second, int event) {
+    program.commands.push_back({Kind::record, first, event, {}, {}, 0, true});
+    program.commands.push_back({Kind::wait, second, event, {}, {}, 0, true});
+  };
+  while (event_card(program.events) != 0) ++program.events;
+  const int events = program.events;
+  program.events += kCards;
+  order(other, copy.stream, events + destination);
+  program.commands.push_back(copy);
+  order(copy.stream, other, events + source);
 }
 
 class LibraryRunner {
@@ -60,7 +80,9 @@ class LibraryRunner {
   }
 
   LibraryRun run() {
-    for (const Command& command : program_.commands) carry_out(command);
+    for (const Command& command : program_.commands) {
+      if (!command.implied) carry_out(command);
+    }
     for (int i = 0; i < kCards; ++i) synchronize(card(i));
     for (int piece = 0; piece < kPieces; ++piece) see(pinned_[static_cast<std::size_t>(piece)]);
     for (const Range& block : live_at_the_end(program_)) see(part(block).cpu());
@@ -85,7 +107,7 @@ class LibraryRunner {
   }
 
   void see(const Tensor& host) {
-    for (const float value : host.data<float>()) run_.seen.push_back(value);
+    for (const float value : host.data<const float>()) run_.seen.push_back(value);
   }
   static Tensor counted(const Range& range, float value) {
     const Tensor host = empty({range.count});
@@ -180,7 +202,11 @@ Program for_the_library(const Program& program) {
     const auto live = live_at_the_end(said);
     const auto on_card =
         std::count_if(live.begin(), live.end(), [&](const Range& block) { return block.space == command.out.space; });
-    if (translate(command, static_cast<int>(on_card))) said.commands.push_back(command);
+    if (command.kind == Kind::copy_peer) {
+      add_peer_copy(said, command);
+    } else if (translate(command, static_cast<int>(on_card))) {
+      said.commands.push_back(command);
+    }
   }
   return legal(said);
 }

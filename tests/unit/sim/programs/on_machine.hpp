@@ -39,11 +39,11 @@ inline bool contains(const std::string& text, const std::string& part) { return 
 
 // All of a host tensor's bytes as numbers, each equal to `value`.
 inline bool all_are(const Tensor& host, float value) {
-  const auto values = host.data<float>();
+  const auto values = host.data<const float>();
   return std::all_of(values.begin(), values.end(), [&](float x) { return x == value; });
 }
 inline bool none_is(const Tensor& host, float value) {
-  const auto values = host.data<float>();
+  const auto values = host.data<const float>();
   return std::none_of(values.begin(), values.end(), [&](float x) { return x == value; });
 }
 

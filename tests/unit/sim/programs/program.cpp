@@ -115,6 +115,7 @@ std::string to_text(const Program& program, std::size_t index) {
     text += " on sim:" + std::to_string(stream.card) + " stream " + std::to_string(stream.id);
     if (stream.id != 0 && stream.blocking) text += " (blocking)";
   }
+  if (command.implied) text += " (implied)";
   return text;
 }
 

@@ -71,6 +71,7 @@ struct Command {
   int event = 0;
   Range out, in[2];
   float value = 0;
+  bool implied = false;  // done by the call before or after it: the library's own waits
 };
 
 struct StreamSpec {
