@@ -35,6 +35,11 @@ sim::MachineOptions cost_only(const sim::Profile& profile) {
   return options;
 }
 
+// Values from -1/2 to 1/2 that all differ: some cards multiply equal ones faster.
+Tensor varied(std::int64_t n) {
+  return arange(n * n, Options(kF32)).reshape({n, n}) / static_cast<double>(n * n) - 0.5;
+}
+
 double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t middle = samples.size() / 2;
@@ -118,7 +123,7 @@ double BenchDevice::host_product_ms(std::int64_t n) const {
     attached_sim_clock()->host_work(cost);
     return now_ms() - start;
   }
-  const Tensor a = full({n, n}, 0.5), b = full({n, n}, 0.25);
+  const Tensor a = varied(n), b = varied(n);
   return median_ms([&] {
     const double start = real_ms();
     matmul(a, b);
@@ -133,7 +138,7 @@ std::vector<CrossoverRow> BenchDevice::crossover() const {
     row.n = n;
     row.cpu_ms = host_product_ms(n);
     if (!device_.is_cpu()) {
-      const auto host = [&] { return simulated() ? empty({n, n}) : full({n, n}, 0.5); };
+      const auto host = [&] { return simulated() ? empty({n, n}) : varied(n); };
       const Tensor a = host(), b = host(), c = host();
       const Tensor x = empty({n, n}, device_), y = empty({n, n}, device_);
       if (!simulated()) x.copy_(a), y.copy_(b);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <regex>
 
+#include "build/build_submission.hpp"
 #include "console.hpp"
 #include "grading.hpp"
 #include "loader/inspection.hpp"
@@ -34,7 +35,7 @@ std::string lab_of(const fs::path& path) {
   if (!fs::exists(path, ignored))
     throw Error("no-such-submission", "there is nothing at " + path.string(), "no file and no folder has that name",
                 "check the spelling; `labrig new LAB DIR` makes a folder to start from");
-  if (!fs::is_directory(path, ignored)) {
+  if (fs::is_regular_file(path, ignored)) {
     const std::string lab = loader::inspect(path, {LABRIG_SUBMISSION_KIND, "", {}}).manifest.lab;
     if (!lab.empty()) return lab;
     throw Error("which-lab", "labrig cannot tell which lab " + path.string() + " is for",
@@ -54,7 +55,8 @@ std::string lab_of(const fs::path& path) {
 void debug(Context& context, spec::LabSpec lab, const Submitted& submitted, const RunOptions& options) {
   std::vector<spec::Case> cases = chosen_cases(lab, options);
   const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), 1);
-  const fs::path file = fs::temp_directory_path() / ("labrig-debug-" + store::random_token() + ".json");
+  // One file a lab, so that the line for the debugger stays good and nothing piles up.
+  const fs::path file = build::cache_folder() / "debug" / (lab.id + ".json");
   store::write_atomically(file, supervisor::to_json(job).dump(), store::Existing::replace);
   const std::string program = context.program("labrig-worker").string();
   if (!context.json && !context.quiet)
@@ -82,7 +84,8 @@ void run(Context& context, const Arguments& arguments) {
   options.plan.hidden = false;
   if (!arguments.seed.empty()) options.plan.seed = read_seed(arguments.seed);
   if (arguments.task != 0) options.task = arguments.task;
-  const Submitted submitted = take_submission(context, lab, arguments.path);
+  const Submitted submitted = take_submission(context, lab, arguments.path,
+                                              arguments.debug ? build::Purpose::debugging : build::Purpose::grading);
   options.plan.submission_hash = submitted.facts.hash;
   if (!submitted.warnings.empty() && !context.quiet) std::fprintf(stderr, "%s\n", submitted.warnings.c_str());
   if (arguments.debug && !submitted.refusal) return debug(context, lab, submitted, options);

@@ -48,8 +48,11 @@ void add_json_flag(CLI::App& command, Context& context);
 // The three lines on stderr; with --json an object {"error": {code, what, why, fix}} on stdout.
 void print_error(const Context& context, const Error& error);
 
+// Whether the error is one of the machine (no compiler, no room on the disk), not of the command or of a submission.
+bool is_of_the_machine(const Error& error);
+
 // Each adds its sub-command. What it captures by reference lives as long as `context`. An Error that leaves the
-// command's callback is printed by main and ends the program with kUsage.
+// command's callback is printed by main and ends the program with kUnfit when it is of the machine, else with kUsage.
 void add_labs(CLI::App& app, Context& context);           // labs.cpp: labrig labs
 void add_new(CLI::App& app, Context& context);            // new.cpp: labrig new LAB DIR
 void add_check(CLI::App& app, Context& context);          // check.cpp: labrig check DIR

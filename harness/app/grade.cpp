@@ -17,6 +17,7 @@ namespace {
 
 struct Arguments {
   std::string path, lab, out, seed, secret_file;
+  bool has_out = false;  // --out was given, if only with an empty name
   int jobs = 0;
 };
 
@@ -30,7 +31,7 @@ std::string read_secret(const std::string& file) {
   return secret;
 }
 
-void write_report(const Context& context, const Arguments& arguments, const spec::LabSpec& lab, const Json& report) {
+void write_report(const fs::path& folder, const spec::LabSpec& lab, const Json& report) {
   const nlohmann::json plain(report), student = reports::student_view(plain);
   // The handout lies beside the reports that link to it, so that the folder can be passed on.
   reports::HtmlOptions html;
@@ -42,9 +43,7 @@ void write_report(const Context& context, const Arguments& arguments, const spec
   renderings["report.html"] = reports::render_html(plain, html);
   renderings["report.student.json"] = student.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   renderings["report.student.html"] = reports::render_html(student, html);
-  store::write_run(arguments.out, report, renderings);
-  if (!context.json && !context.quiet)
-    std::printf("report: %s\n", (fs::path(arguments.out) / "report.html").string().c_str());
+  store::write_run(folder, report, renderings);
 }
 
 void run(Context& context, const Arguments& arguments) {
@@ -53,6 +52,9 @@ void run(Context& context, const Arguments& arguments) {
   options.jobs = arguments.jobs;
   if (!arguments.secret_file.empty()) options.plan.secret = read_secret(arguments.secret_file);
   if (!arguments.seed.empty()) options.plan.seed = read_seed(arguments.seed);
+  if (arguments.has_out && arguments.out.empty())
+    throw Error("no-such-folder", "--out has no folder", "the name is empty; a variable may not be set",
+                "give a folder, as in --out report, or leave --out away");
   const Submitted submitted = take_submission(context, lab, arguments.path);
   options.plan.submission_hash = submitted.facts.hash;
   const std::optional<Json> report = run_and_grade(context, lab, submitted, options);
@@ -60,8 +62,11 @@ void run(Context& context, const Arguments& arguments) {
     context.exit_code = kInterrupted;
     return;
   }
+  // Before anything is printed: who reads the console may stop reading.
+  if (arguments.has_out) write_report(arguments.out, lab, *report);
   print_report(context, *report);
-  if (!arguments.out.empty()) write_report(context, arguments, lab, *report);
+  if (arguments.has_out && !context.json && !context.quiet)
+    std::printf("report: %s\n", (fs::path(arguments.out) / "report.html").string().c_str());
   context.exit_code = exit_code_of(*report, submitted);
 }
 
@@ -75,8 +80,9 @@ void add_grade(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("PATH", arguments->path, "A student's folder, or a built .labrig.so")->required();
   command->add_option("--lab", arguments->lab, "The lab's id; `labrig labs` lists them")->required()->type_name("ID");
-  command->add_option("--out", arguments->out, "Write report.json, report.html and the student's copies here")
-      ->type_name("DIR");
+  const CLI::Option* out =
+      command->add_option("--out", arguments->out, "Write report.json, report.html and the student's copies here")
+          ->type_name("DIR");
   command->add_option("--seed", arguments->seed, "Seed of the data of every case, instead of the drawn one")
       ->type_name("N");
   command
@@ -88,7 +94,10 @@ void add_grade(CLI::App& app, Context& context) {
       ->type_name("N")
       ->check(CLI::Range(1, 256));
   add_json_flag(*command, context);
-  command->callback([arguments, &context] { run(context, *arguments); });
+  command->callback([arguments, out, &context] {
+    arguments->has_out = out->count() > 0;
+    run(context, *arguments);
+  });
 }
 
 }  // namespace labrig::app

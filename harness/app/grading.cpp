@@ -31,17 +31,11 @@ std::string name_of(const fs::path& path) {
   return name;
 }
 
-// Errors of the machine, not of the submission.
-bool is_unfit(const Error& error) {
-  return error.code() == "no-compiler" || error.code() == "cannot-write" || error.code() == "no-installation" ||
-         error.code() == "no-such-folder";
-}
-
-Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs::path& path) {
+Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs::path& path, build::Purpose purpose) {
   Submitted submitted;
   submitted.facts = {name_of(path), "", "folder"};
   const auto refuse = [&](const Error& error) {
-    if (is_unfit(error)) throw error;
+    if (is_of_the_machine(error) || error.code() == "no-such-folder") throw error;
     submitted.refusal = error;
     return submitted;
   };
@@ -50,7 +44,7 @@ Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs
   submitted.facts.hash = source.value().hash;
   const Progress progress(context, "building " + submitted.facts.name);
   const Result<build::BuiltSubmission> built =
-      build::build_submission(source.value(), lab.folder, build::installation_at(context.root));
+      build::build_submission(source.value(), lab.folder, build::installation_at(context.root), purpose);
   if (!built) return refuse(built.error());
   submitted.plugin = built.value().plugin;
   submitted.warnings = built.value().warnings;
@@ -80,20 +74,27 @@ fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
 std::uint64_t read_seed(const std::string& text) {
   std::size_t used = 0;
   try {
-    const std::uint64_t seed = std::stoull(text, &used, 0);
-    if (used == text.size() && text.front() != '-') return seed;
+    // Not base 0: a leading 0 would mean octal.
+    const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    const std::uint64_t seed = std::stoull(text, &used, hexadecimal ? 16 : 10);
+    if (used == text.size() && text.front() != '-' && text.front() != ' ') return seed;
   } catch (const std::exception&) {
   }
   throw Error("bad-seed", "'" + text + "' is no seed", "a seed is a number of up to 64 bits",
               "give it as 1234 or as 0x4d2, as reports show it");
 }
 
-Submitted take_submission(const Context& context, const spec::LabSpec& lab, const fs::path& path) {
+Submitted take_submission(const Context& context, const spec::LabSpec& lab, const fs::path& path,
+                          build::Purpose purpose) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     throw Error("no-such-submission", "there is nothing at " + path.string(), "no file and no folder has that name",
                 "give a student's folder, or a built .labrig.so");
-  Submitted submitted = fs::is_directory(path, ignored) ? from_folder(context, lab, path) : from_plugin(path);
+  if (!fs::is_directory(path, ignored) && !fs::is_regular_file(path, ignored))
+    throw Error("no-such-submission", path.string() + " is neither a folder nor a file",
+                "it is a pipe, a device or a socket, and reading it could wait for ever",
+                "give a student's folder, or a built .labrig.so");
+  Submitted submitted = fs::is_directory(path, ignored) ? from_folder(context, lab, path, purpose) : from_plugin(path);
   if (submitted.refusal) return submitted;
   const loader::Inspection inspection =
       loader::inspect(submitted.plugin, {LABRIG_SUBMISSION_KIND, lab.id, lab.forbidden_imports});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "build/build_submission.hpp"
 #include "commands.hpp"
 #include "grade/grade.hpp"
 #include "labrig/error.hpp"
@@ -27,7 +28,8 @@ struct Submitted {
 
 // `path` is a folder or a .labrig.so. Throws Error when there is nothing to grade (no such path, no compiler); what is
 // wrong with the submission itself is a refusal.
-Submitted take_submission(const Context& context, const spec::LabSpec& lab, const std::filesystem::path& path);
+Submitted take_submission(const Context& context, const spec::LabSpec& lab, const std::filesystem::path& path,
+                          build::Purpose purpose = build::Purpose::grading);
 
 struct RunOptions {
   spec::PlanOptions plan;

@@ -1,10 +1,12 @@
 // labrig: the program that students and instructors call. This file finds where labrig lies, reads the command line and
 // turns errors into exit codes; each sub-command is a file of its own beside it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "commands.hpp"
 #include "labrig/error.hpp"
@@ -33,6 +35,24 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_conform(program, context);
 }
 
+// The parser's one line as an error of labrig's: what, why, fix.
+Error usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  std::string command = "labrig";
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  std::string what = error.what();
+  while (what.ends_with('\n')) what.pop_back();
+  return {"usage", "this command line cannot be read: " + what, "`" + command + "` takes other words or options",
+          "`" + command + " --help` shows what it takes, with an example"};
+}
+
+// The flag itself may stand behind the place where parsing stopped.
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+}
+
 int run(int argc, char** argv) {
   app::Context context = app::make_context();
   CLI::App program{"labrig runs and grades GPU programming labs."};
@@ -55,11 +75,13 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = program.exit(error);
-    return code == 0 ? app::kPassed : app::kUsage;
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    context.json = context.json || asks_for_json(argc, argv);
+    app::print_error(context, usage_error(program, error));
+    return app::kUsage;
   } catch (const Error& error) {
     app::print_error(context, error);
-    return app::kUsage;
+    return app::is_of_the_machine(error) ? app::kUnfit : app::kUsage;
   }
   return context.exit_code;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "labrig/error.hpp"
@@ -65,6 +66,13 @@ fs::path Context::lab(const std::string& id) const {
 
 void add_json_flag(CLI::App& command, Context& context) {
   command.add_flag("--json", context.json, "Answer on stdout with JSON");
+}
+
+bool is_of_the_machine(const Error& error) {
+  static const std::set<std::string> codes = {
+      "no-compiler",      "cannot-compile",   "cannot-write",     "no-installation",   "worker-not-started",
+      "card-not-started", "no-shared-memory", "no-address-space", "no-random-numbers", "supervisor-not-started"};
+  return codes.contains(error.code());
 }
 
 void print_error(const Context& context, const Error& error) {

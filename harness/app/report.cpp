@@ -48,6 +48,11 @@ json row_json(const reports::IndexRow& row) {
   return result;
 }
 
+// Enough of one to be listed.
+bool is_report(const json& report) {
+  return report.is_object() && report.contains("lab") && report.contains("checks") && report["checks"].is_array();
+}
+
 struct IndexArguments {
   std::string folder, expected, title = "Reports";
 };
@@ -70,15 +75,14 @@ void run_index(const IndexArguments& arguments, Context& context) {
   ExpectedTable flawed;
   if (!arguments.expected.empty()) flawed = read_expected_tables(arguments.expected).value();
   std::vector<reports::IndexRow> rows;
+  std::vector<std::string> broken;
   int surprises = 0;
   for (const fs::path& file : files) {
     std::ifstream stream(file);
-    json report;
-    try {
-      report = json::parse(stream);
-    } catch (const json::exception&) {
-      throw Error("bad-report", "not a report: " + file.string(), "the file is not JSON; it may have been cut short",
-                  "grade the submission again, or remove the file");
+    const json report = json::parse(stream, nullptr, /*allow_exceptions=*/false);
+    if (!is_report(report)) {  // one of many: the others still have their page
+      broken.push_back(fs::relative(file, folder).string());
+      continue;
     }
     auto row = reports::index_row(report, fs::relative(file.parent_path() / "report.html", folder).string());
     if (!arguments.expected.empty()) compare(row, report, flawed);
@@ -94,10 +98,16 @@ void run_index(const IndexArguments& arguments, Context& context) {
   options.title = arguments.title;
   store::write_atomically(folder / "index.html", reports::render_index(rows, options), store::Existing::replace);
 
+  for (const std::string& file : broken)
+    std::fprintf(stderr,
+                 "warning: left out: %s is no report\n  why: it is not JSON, or was cut short\n"
+                 "  fix: grade the submission again, or remove the file\n",
+                 file.c_str());
   if (context.json) {
     json all = json::array();
     for (const auto& row : rows) all.push_back(row_json(row));
-    std::printf("%s\n", json{{"index", (folder / "index.html").string()}, {"reports", all}}.dump(2).c_str());
+    const json answer = {{"index", (folder / "index.html").string()}, {"reports", all}, {"broken", broken}};
+    std::printf("%s\n", answer.dump(2).c_str());
   } else if (!context.quiet) {
     for (const auto& row : rows)
       if (row.matched && !*row.matched)

@@ -85,6 +85,23 @@ std::string full_text(const Check& check, bool color) {
   return out;
 }
 
+// The hazards of the first case that has some.
+std::string hazards(const Report& report) {
+  constexpr std::size_t kGroups = 3;
+  for (const Case& one : report.cases) {
+    if (one.hazards.empty()) continue;
+    std::string out = fmt::format("\nhazards in {}:\n", one.id);
+    for (std::size_t i = 0; i < one.hazards.size() && i < kGroups; ++i) {
+      const Hazard& hazard = one.hazards[i];
+      out += hazard.text.empty() ? "  " + hazard.kind + "\n" : wrapped(hazard.text, "  ", "    ");
+    }
+    if (one.hazards.size() > kGroups)
+      out += fmt::format("  … {} more kinds: labrig check --json, or the report\n", one.hazards.size() - kGroups);
+    return out;
+  }
+  return {};
+}
+
 // The first lines that the submission itself printed, of the first case in which it did.
 std::string printed(const Report& report) {
   constexpr int kLines = 10;
@@ -122,6 +139,7 @@ std::string render_console(const nlohmann::json& json, bool color) {
     const Check* cause = causes.at(&check);
     out += cause == &check ? full_text(check, color) : line_of(check, color, "lost with " + cause->id);
   }
+  out += hazards(report);
   out += printed(report);
   if (report.next_step) {
     out += '\n';

@@ -94,6 +94,34 @@ std::string summary_of(const Case& c) {
   return c.status == "ok" ? std::string() : c.reason.text;
 }
 
+// "unordered-read" for people, and what the two streams were.
+std::string hazard_heading(const Hazard& hazard) {
+  const auto place = [](const std::optional<std::int64_t>& stream) {
+    return stream ? fmt::format("stream {}", *stream) : std::string("the host");
+  };
+  std::string heading = hazard.kind;
+  std::replace(heading.begin(), heading.end(), '-', ' ');
+  return fmt::format("{}: {} and {}", heading, place(hazard.earlier_stream), place(hazard.later_stream));
+}
+
+Json hazard_views(const Case& c) {
+  Json out = Json::array();
+  for (const Hazard& hazard : c.hazards) {
+    Json rows = Json::array();
+    const auto add = [&](std::string_view term, const std::string& value) {
+      if (!value.empty()) rows.push_back({{"term", term}, {"value", value}});
+    };
+    add("earlier", hazard.earlier);
+    add("later", hazard.later);
+    add("tensor", hazard.buffer);
+    add("bytes of the first pair", hazard.bytes > 0 ? exact(hazard.bytes, "bytes") : "");
+    add("pairs", hazard.count > 0 ? count_text(hazard.count) : "");
+    out.push_back(
+        {{"heading", hazard_heading(hazard)}, {"text", hazard.text}, {"rows", rows}, {"has_rows", !rows.empty()}});
+  }
+  return out;
+}
+
 svg::Sides sides_of(const Case& c) {
   return {c.submission_trace ? &*c.submission_trace : nullptr, c.reference_trace ? &*c.reference_trace : nullptr};
 }
@@ -124,7 +152,7 @@ Json case_views(const Report& report, std::string_view open_case) {
   Json out = Json::array();
   for (std::size_t i = 0; i < report.cases.size(); ++i) {
     const Case& c = report.cases[i];
-    const Json metrics = metric_rows(c);
+    const Json metrics = metric_rows(c), hazards = hazard_views(c);
     const auto time = find(c.metrics, "time_ps");
     Json view = {{"anchor", anchor(c.id)},
                  {"id", c.id},
@@ -137,6 +165,10 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"status", words(c.status) + (c.status == "ok" || c.phase.empty() ? "" : ", in " + c.phase)},
                  {"reason", c.reason.text},
                  {"about", about_view(c)},
+                 {"hazards", hazards},
+                 {"has_hazards", !hazards.empty()},
+                 {"notes", c.notes},
+                 {"has_notes", !c.notes.empty()},
                  {"metrics", metrics},
                  {"has_metrics", !metrics.empty()},
                  {"output", c.output},

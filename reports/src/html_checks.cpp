@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
+#include "facts.hpp"
 #include "html.hpp"
 #include "svg/bars.hpp"
 #include "text.hpp"
@@ -84,8 +85,8 @@ Json check_view(const Check& check, const HtmlOptions& options, const Json& also
   // A limit decides differently from a ratio: bands are only for ratio rules.
   const bool banded = check.metrics.ratio && !check.metrics.limit;
   const std::string link = options.handout.empty() ? "" : safe_link(options.handout + "#" + anchor(check.handout));
-  std::string facts;
-  for (const std::string& fact : check.facts) facts += facts.empty() ? fact : " " + fact;
+  Json facts = Json::array();
+  for (const std::string& fact : check.facts) facts.push_back({{"id", fact}, {"text", fact_text(fact)}});
   view.update({{"open", check.status == "failed"},
                {"hidden", check.hidden},
                {"reason", check.reason.text},
@@ -100,6 +101,7 @@ Json check_view(const Check& check, const HtmlOptions& options, const Json& also
                {"has_shares", shares.size() > 1},
                {"hint", lost(check) ? hint_view(check, 0) : Json(false)},
                {"facts", facts},
+               {"has_facts", !facts.empty()},
                {"handout", check.handout},
                {"handout_link", link},
                {"also", also},

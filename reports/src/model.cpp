@@ -144,6 +144,16 @@ std::optional<Trace> read_trace(const Json& json) {
   return trace;
 }
 
+Hazard read_hazard(const Json& json) {
+  const Json &earlier = member(json, "earlier"), &later = member(json, "later");
+  const auto stream = [](const Json& side) {
+    const Json& value = member(side, "stream");
+    return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+  };
+  return {text(json, "kind"), prose(json, "text"), text(earlier, "what"), text(later, "what"),  text(json, "buffer"),
+          stream(earlier),    stream(later),       number(json, "count"), number(json, "bytes")};
+}
+
 Case read_case(const Json& json) {
   Case c;
   c.id = text(json, "id");
@@ -164,6 +174,8 @@ Case read_case(const Json& json) {
   c.metrics = read_numbers(json, "metrics");
   c.figures = read_numbers(json, "figures");
   c.reference = read_numbers(json, "reference");
+  for (const Json& item : list(json, "hazards")) c.hazards.push_back(read_hazard(item));
+  c.notes = texts(json, "notes");
   const Json& trace = member(json, "trace");
   c.submission_trace = read_trace(member(trace, "submission"));
   c.reference_trace = read_trace(member(trace, "reference"));

@@ -57,6 +57,13 @@ struct Trace {
   double end_ps = 0;  // of the last span or point
 };
 
+// Accesses to the same bytes that nothing orders.
+struct Hazard {
+  std::string kind, text, earlier, later, buffer;
+  std::optional<std::int64_t> earlier_stream, later_stream;  // none: the host
+  double count = 0, bytes = 0;
+};
+
 using Numbers = std::vector<std::pair<std::string, double>>;  // in the order of known_metrics(), then by name
 
 struct Case {
@@ -64,6 +71,8 @@ struct Case {
   Reason reason;
   bool hidden = false, output_cut = false;
   Numbers parameters, metrics, figures, reference;
+  std::vector<Hazard> hazards;
+  std::vector<std::string> notes;
   std::optional<Trace> submission_trace, reference_trace;  // both start at 0
 };
 

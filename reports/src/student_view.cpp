@@ -1,6 +1,8 @@
-// What a student may see: hidden cases by name, status, reason code and metrics; nothing of their sizes, seeds or data.
+// What a student may see: hidden cases by name, status, reason code and metrics (codes that a submission can
+// choose become the status); nothing of their sizes, seeds or data.
 // A visible check can quote the reason of a hidden case, so those texts are taken out of every other place as well.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -24,6 +26,44 @@ void blank_reason(Json& object, std::vector<std::string>& secrets) {
   text = "";
 }
 
+// How a call ended that did not come back: its code may be a word of the submission's own choice, made of what it saw.
+// The status says as much as a student may know.
+void plain_code(Json& object, std::map<std::string, std::string>& codes) {
+  const std::string status = object.value("status", std::string());
+  if (status != "crashed" && status != "out_of_memory") return;
+  if (!object.contains("reason") || !object["reason"].is_object() || !object["reason"]["code"].is_string()) return;
+  std::string plain = status;
+  std::replace(plain.begin(), plain.end(), '_', '-');
+  codes[object["reason"]["code"].get<std::string>()] = plain;
+  object["reason"]["code"] = plain;
+}
+
+// Kind and streams stay; names, texts and counts can hold sizes.
+void blank_hazards(Json& object) {
+  object["notes"] = Json::array();
+  if (!object.contains("hazards")) return;
+  for (Json& hazard : object["hazards"]) {
+    hazard["text"] = hazard["buffer"] = "";
+    hazard["count"] = hazard["bytes"] = 0;
+    for (const char* side : {"earlier", "later"})
+      if (hazard.contains(side) && hazard[side].is_object()) hazard[side]["what"] = "";
+  }
+}
+
+// Codes as members, and in brackets in the verdict.
+void replace_codes(Json& value, const std::map<std::string, std::string>& codes) {
+  if (value.is_structured()) {
+    for (Json& item : value) replace_codes(item, codes);
+  } else if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    for (const auto& [code, plain] : codes) {
+      if (text == code) text = plain;
+      if (const std::size_t at = text.find("(" + code + ")"); at != std::string::npos)
+        text.replace(at + 1, code.size(), plain);
+    }
+  }
+}
+
 void redact(Json& value, const std::vector<std::string>& secrets) {
   if (value.is_structured()) {
     for (Json& item : value) redact(item, secrets);
@@ -42,6 +82,7 @@ void redact(Json& value, const std::vector<std::string>& secrets) {
 Json student_view(const Json& report) {
   Json out = report;
   std::vector<std::string> secrets;
+  std::map<std::string, std::string> codes;
   for (Json& item : out["cases"]) {
     if (!hidden(item)) continue;
     item["parameters"] = Json::object();
@@ -49,7 +90,12 @@ Json student_view(const Json& report) {
     item["trace"] = nullptr;
     item["output"] = nullptr;
     blank_reason(item, secrets);
+    plain_code(item, codes);
+    blank_hazards(item);
   }
+  for (const Json& item : out["cases"])
+    if (!hidden(item) && item.contains("reason") && item["reason"].is_object())
+      codes.erase(item["reason"].value("code", std::string()));
   // What a visible case says as well is no secret.
   std::erase_if(secrets, [&](const std::string& secret) {
     return std::any_of(out["cases"].begin(), out["cases"].end(), [&](const Json& item) {
@@ -62,7 +108,9 @@ Json student_view(const Json& report) {
     item["explain"] = nullptr;
   }
   for (const char* part : {"checks", "next_step", "verdict", "environment"}) {
-    if (out.contains(part)) redact(out[part], secrets);
+    if (!out.contains(part)) continue;
+    redact(out[part], secrets);
+    replace_codes(out[part], codes);
   }
   return out;
 }

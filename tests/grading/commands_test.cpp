@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +105,71 @@ TEST(Usage, ErrorsHaveTheirExitCode) {
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.text.find("Example: labrig"), std::string::npos) << help.text;
   }
+}
+
+TEST(Usage, ErrorsSayWhatWhyAndFix) {
+  const Outcome outcome = labrig({"grade", "--lob", "plus-one"});
+  EXPECT_NE(outcome.text.find("error: this command line cannot be read: "), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("fix: `labrig grade --help`"), std::string::npos) << outcome.text;
+}
+
+TEST(Grade, ReadsASeedThatBeginsWithZeroAsTen) {
+  const Graded ten = grade_toy(toy_plugin("solution"), {"--seed", "010"});
+  EXPECT_EQ(ten.report.at("cases").at(0).at("seed"), "0xa");
+}
+
+TEST(Grade, RefusesAnEmptyOutAndAPipeForASubmission) {
+  EXPECT_EQ(labrig({"grade", toy_plugin("solution"), "--lab", "plus-one", "--out", ""}).exit_code, 2);
+  const Scratch scratch;
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(labrig({"grade", scratch / "pipe", "--lab", "plus-one"}).exit_code, 2);
+  EXPECT_EQ(labrig({"check", scratch / "pipe"}).exit_code, 2);
+}
+
+TEST(Grade, WritesTheReportThoughNobodyReadsTheConsole) {
+  const Scratch scratch;
+  const std::string command = quoted(std::string(LABRIG_BUILD) + "/bin/labrig") + " --labs " +
+                              quoted(std::string(LABRIG_BUILD) + "/tests/labs") + " grade " +
+                              quoted(toy_plugin("solution")) + " --lab plus-one --out " + quoted(scratch / "out") +
+                              " | true";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(read_json(scratch / "out/report.json").at("score"), 100);
+  EXPECT_TRUE(fs::exists(scratch / "out/report.html"));
+}
+
+TEST(Grade, TakesACompilerThatCannotWorkForTheMachinesFault) {
+  const Scratch scratch;
+  std::ofstream(scratch / "compiler") << "#!/bin/sh\n[ \"$1\" = --version ] && exec echo g++ 12\n"
+                                         "echo '/usr/bin/ld: final link failed: No space left on device' >&2\nexit 1\n";
+  fs::permissions(scratch / "compiler", fs::perms::owner_all);
+  const Outcome outcome = labrig({"grade", kSolutionFolder, "--lab", "plus-one", "--out", scratch / "out"},
+                                 "LABRIG_CXX=" + quoted(scratch / "compiler"));
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.text;
+  EXPECT_NE(outcome.text.find("No space left on device"), std::string::npos) << outcome.text;
+  EXPECT_FALSE(fs::exists(scratch / "out"));
+}
+
+TEST(Grade, BuildsAgainWhatWasCutShortInTheCache) {
+  const Scratch scratch;
+  const std::string cache = "XDG_CACHE_HOME=" + quoted(scratch / "cache");
+  const std::vector<std::string> command = {"check", kSolutionFolder, "--lab", "plus-one", "--quiet"};
+  ASSERT_EQ(labrig(command, cache).exit_code, 0);
+  int cut = 0;
+  for (const auto& entry : fs::directory_iterator(scratch / "cache/labrig/build"))
+    if (entry.path().extension() == ".so") fs::resize_file(entry.path(), 1000), ++cut;
+  ASSERT_EQ(cut, 1);
+  EXPECT_EQ(labrig(command, cache).exit_code, 0);
+}
+
+TEST(Report, IndexLeavesOutABrokenReportAndSaysSo) {
+  const Scratch scratch;
+  fs::create_directories(scratch / "all/cut");
+  std::ofstream(scratch / "all/cut/report.json") << "{\"lab\": ";
+  labrig({"grade", toy_plugin("solution"), "--lab", "plus-one", "--out", scratch / "all/good"});
+  const Outcome outcome = labrig({"report", "index", scratch / "all"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.text.find("left out: cut/report.json"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("1 reports: "), std::string::npos) << outcome.text;
 }
 
 TEST(Labs, AreListedWithTheirTasks) {

@@ -79,6 +79,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"card_host_work", "over_limit", "call", "host-work", "the host worked for more than"},
                     Way{"card_too_large", "out_of_memory", "call", "out-of-memory", "out of memory"},
                     Way{"fake_report", "stopped_early", "call", "damaged-data", "damaged data"},
+                    Way{"card_queue", "stopped_early", "call", "stopped-early", "exit code 0 during the call"},
+                    Way{"card_after_finish", "crashed", "teardown", "after-finish", "after the end of the measured"},
+                    Way{"card_thread", "ok", "call", nullptr, nullptr},
+                    Way{"stops_its_judge", "stopped_early", "call", "stopped-early", "exit code 0 during the call"},
+                    Way{"forged_module", "stopped_early", "call", "damaged-data", "a phase came that is none"},
+                    Way{"forged_nesting", "stopped_early", "call", "damaged-data", "a frame holds no message"},
                     Way{"lingering_child", "ok", "call", nullptr, nullptr},
                     Way{"prints", "ok", "call", nullptr, nullptr}),
     [](const testing::TestParamInfo<Way>& way) { return way.param.name; });

@@ -1,7 +1,7 @@
 // The table of every lab, graded for real: the solution gets all points, the starter none, alternates at least 95, and
-// each flawed variant loses exactly the checks of its row (plugins/flawed/<lab>/expected.toml), with the code of the
-// row, and full points elsewhere. Run once with the public secret and again with fresh ones: LABRIG_TEST_SECRETS says
-// with how many (3; `make test-full` takes 30).
+// each flawed variant and each cheat loses exactly the checks of its row
+// (plugins/{flawed,hostile}/<lab>/expected.toml), with the code of the row, and full points elsewhere. Run once with
+// the public secret and again with fresh ones: LABRIG_TEST_SECRETS says with how many (3; `make test-full` takes 30).
 #include <gtest/gtest.h>
 #include <toml++/toml.h>
 
@@ -23,9 +23,15 @@ struct Row {
   std::set<std::string> loses;  // ids of checks
   std::string code;             // of the first lost check; empty: not compared
   double at_least = 0, at_most = 100;
+  bool hostile = false;
 };
 
 void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+std::string path_of(const Row& row) {
+  return row.hostile ? std::string(LABRIG_BUILD) + "/hostile/plugins/" + row.lab + "/" + row.name + ".labrig.so"
+                     : plugin(row.lab, row.name);
+}
 
 std::vector<Row> rows_of(const std::string& lab) {
   std::vector<Row> rows = {{lab, "solution", {}, "", 100, 100}, {lab, "starter", {}, "", 0, 0}};
@@ -34,6 +40,9 @@ std::vector<Row> rows_of(const std::string& lab) {
   const auto table = app::read_expected_tables(std::string(LABRIG_SOURCE) + "/plugins/flawed").value();
   for (const auto& [key, expected] : table.rows)
     if (key.first == lab) rows.push_back({lab, key.second, expected.loses, expected.code, 0, 100});
+  const auto cheats = app::read_expected_tables(std::string(LABRIG_SOURCE) + "/plugins/hostile").value();
+  for (const auto& [key, expected] : cheats.rows)
+    if (key.first == lab) rows.push_back({lab, key.second, expected.loses, expected.code, 0, 100, true});
   return rows;
 }
 
@@ -61,8 +70,7 @@ class LabMatrix : public testing::TestWithParam<Row> {};
 
 TEST_P(LabMatrix, LosesExactlyTheChecksOfItsRow) {
   const Scratch scratch;
-  const Outcome outcome =
-      run_labrig({"grade", plugin(GetParam().lab, GetParam().name), "--lab", GetParam().lab, "--out", scratch / "out"});
+  const Outcome outcome = run_labrig({"grade", path_of(GetParam()), "--lab", GetParam().lab, "--out", scratch / "out"});
   const json report = read_json(scratch / "out/report.json");
   EXPECT_EQ(outcome.exit_code, report.at("passed").get<bool>() ? 0 : 1) << outcome.text;
   expect_row(GetParam(), report);
@@ -74,8 +82,8 @@ TEST_P(LabMatrix, KeepsItsScoreUnderFreshCourseSecrets) {
   for (int i = 0; i < (count != nullptr ? std::atoi(count) : 3); ++i) {
     const std::string secret = scratch / "secret";
     std::ofstream(secret) << "matrix-secret-" << i;
-    run_labrig({"grade", plugin(GetParam().lab, GetParam().name), "--lab", GetParam().lab, "--secret-file", secret,
-                "--out", scratch / "out"});
+    run_labrig(
+        {"grade", path_of(GetParam()), "--lab", GetParam().lab, "--secret-file", secret, "--out", scratch / "out"});
     SCOPED_TRACE("matrix-secret-" + std::to_string(i));
     expect_row(GetParam(), read_json(scratch / "out/report.json"));
   }
@@ -105,7 +113,7 @@ TEST(LabTable, DistinguishesEveryVariantAndExercisesEveryCheck) {
 TEST(LabTable, KeepsAwayFromTheEdgesOfTheBands) {
   const Scratch scratch;
   for (const Row& row : rows_of("transfer-cost")) {
-    run_labrig({"grade", plugin(row.lab, row.name), "--lab", row.lab, "--out", scratch / "out"});
+    run_labrig({"grade", path_of(row), "--lab", row.lab, "--out", scratch / "out"});
     for (const json& check : read_json(scratch / "out/report.json").at("checks")) {
       if (!check.contains("metrics") || !check.at("metrics").contains("ratio") ||
           check.at("metrics").at("ratio").is_null())

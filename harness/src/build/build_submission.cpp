@@ -57,8 +57,12 @@ std::vector<std::string> lab_headers(const fs::path& folder) {
 }
 
 std::vector<std::string> command_line(const Compiler& compiler, const SubmissionSource& source,
-                                      const fs::path& lab_folder, const Installation& installation) {
-  std::vector<std::string> line = {compiler.path, "-std=c++20", "-O2", "-shared", "-fdiagnostics-color=never"};
+                                      const fs::path& lab_folder, const Installation& installation, Purpose purpose) {
+  std::vector<std::string> line = {compiler.path, "-std=c++20", "-shared", "-fdiagnostics-color=never"};
+  if (purpose == Purpose::debugging)
+    line.insert(line.end(), {"-O0", "-g"});
+  else
+    line.emplace_back("-O2");
   const BuildFacts& facts = installation.facts;
   const bool clang = compiler.version.find("clang") != std::string::npos;
   for (const std::string& option : facts.compile_options)
@@ -70,6 +74,14 @@ std::vector<std::string> command_line(const Compiler& compiler, const Submission
   line.insert(line.end(), facts.link_options.begin(), facts.link_options.end());
   line.insert(line.end(), {"-L" + installation.lib.string(), "-llabrig-core"});
   return line;
+}
+
+// Beside each plugin of the cache: what it must be. A file that was cut short is not taken for the plugin.
+fs::path digest_file(const fs::path& plugin) { return plugin.string() + ".sha256"; }
+
+bool is_whole(const fs::path& plugin) {
+  const Result<std::string> digest = store::read_file(digest_file(plugin)), bytes = store::read_file(plugin);
+  return digest && bytes && store::sha256_hex(bytes.value()) == digest.value();
 }
 
 // A folder of its own for one build, beside the place of the result, gone when the build is over.
@@ -125,6 +137,9 @@ Error build_failure(const RunResult& run) {
                  fmt::format("the compiler was stopped after {} s",
                              run.timed_out ? kCompilerWallMs / 1000 : kCompilerCpuSeconds),
                  "look for templates or constexpr code that never ends; a submission usually compiles in two seconds");
+  if (const std::string why = tool_failure(run.output); !why.empty())
+    return Error("cannot-compile", "the compiler could not do its work", why,
+                 "make room on the disk, or install the compiler again; `labrig doctor` checks this machine");
   return Error("does-not-build", "the submission does not compile", first_error(run.output),
                "correct this first error, then try again: later errors often follow from it");
 }
@@ -159,17 +174,17 @@ Result<Compiler> find_compiler(const Installation& installation) {
 }
 
 Result<BuiltSubmission> build_submission(const SubmissionSource& source, const fs::path& lab_folder,
-                                         const Installation& installation) {
+                                         const Installation& installation, Purpose purpose) {
   const auto compiler = find_compiler(installation);
   if (!compiler) return compiler.error();
-  const std::vector<std::string> line = command_line(compiler.value(), source, lab_folder, installation);
+  const std::vector<std::string> line = command_line(compiler.value(), source, lab_folder, installation, purpose);
   try {
     // What the result depends on: the answer, the interface, the public headers, the compiler and how it is called.
     std::vector<std::string> parts = lab_headers(lab_folder);
     parts.insert(parts.end(), {source.hash, installation.facts.header_hash, compiler.value().version});
     parts.insert(parts.end(), line.begin(), line.end());
     const fs::path cache = cache_folder() / "build", plugin = cache / (hash_of(parts).substr(0, 32) + ".labrig.so");
-    if (fs::exists(plugin)) return BuiltSubmission{plugin, source.hash, true, {}};
+    if (is_whole(plugin)) return BuiltSubmission{plugin, source.hash, true, {}};
 
     fs::create_directories(cache);
     const Workplace workplace(cache);
@@ -187,7 +202,9 @@ Result<BuiltSubmission> build_submission(const SubmissionSource& source, const f
     const RunResult run = run_program(line, options);
     if (!run.started) return compiler_missing(compiler.value().path, run.ending());
     if (!run.succeeded()) return build_failure(run);
-    fs::rename(workplace.folder() / "built.labrig.so", plugin);
+    const std::string built = store::read_file(workplace.folder() / "built.labrig.so").value();
+    store::write_atomically(plugin, built, store::Existing::replace);
+    store::write_atomically(digest_file(plugin), store::sha256_hex(built), store::Existing::replace);
     return BuiltSubmission{plugin, source.hash, false, run.output};
   } catch (const fs::filesystem_error& error) {
     return Error("cannot-write", "the built submission cannot be kept", error.what(),

@@ -30,11 +30,15 @@ struct BuiltSubmission {
   std::string warnings;  // what the compiler said although it succeeded; empty when cached
 };
 
+// A debugger wants symbols and code that follows the source.
+enum class Purpose { grading, debugging };
+
 // Compiles with the compiler that labrig was built with, or LABRIG_CXX. `lab_folder` holds interface.hpp. The plugin
 // lies in ${XDG_CACHE_HOME:-~/.cache}/labrig/build. Errors: `does-not-build` (its `why` holds the first message of the
-// compiler, with the student's file and line), `build-over-limit`, `no-compiler`, `cannot-write`.
+// compiler, with the student's file and line), `build-over-limit`; of the machine: `no-compiler`, `cannot-compile` (the
+// compiler itself could not work: no room, a part of it missing), `cannot-write`.
 Result<BuiltSubmission> build_submission(const SubmissionSource& source, const std::filesystem::path& lab_folder,
-                                         const Installation& installation);
+                                         const Installation& installation, Purpose purpose = Purpose::grading);
 
 // The compiler that will be used, and its own line about itself; error `no-compiler`.
 struct Compiler {

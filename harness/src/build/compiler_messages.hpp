@@ -10,4 +10,8 @@ namespace labrig::build {
 // looks like an error.
 std::string first_error(const std::string& output);
 
+// The line in which a part of the compiler says that it could not work at all: no room, a program missing. Empty when
+// there is none; what a student's file or its text says is not looked at.
+std::string tool_failure(const std::string& output);
+
 }  // namespace labrig::build

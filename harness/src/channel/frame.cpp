@@ -20,6 +20,27 @@ struct Header {
   std::uint64_t json_bytes, bytes;
 };
 
+// Whether brackets nest deeper than any message of ours. A copy of such a text's tree would use up the stack.
+bool is_too_deep(std::string_view json) {
+  constexpr int kDeepest = 8;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      in_text = c != '"';
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 [[noreturn]] void closed() {
   throw Error("channel-closed", "the supervisor has closed the channel", "it ended, or it gave this case up",
               "run the case again");
@@ -56,14 +77,14 @@ std::optional<Frame> FrameReader::next() {
   if (buffer_.size() < whole) return std::nullopt;
   Frame frame;
   frame.kind = static_cast<Kind>(header.kind);
-  const char* text = buffer_.data() + sizeof header;
-  frame.json = nlohmann::json::parse(text, text + header.json_bytes, nullptr, /*allow_exceptions=*/false);
+  const std::string_view text(buffer_.data() + sizeof header, header.json_bytes);
+  if (!is_too_deep(text)) frame.json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!frame.json.is_object() || header.kind < static_cast<std::uint32_t>(Kind::start) ||
       header.kind > static_cast<std::uint32_t>(Kind::done)) {
     damage_ = "a frame holds no message";
     return std::nullopt;
   }
-  frame.bytes.assign(text + header.json_bytes, header.bytes);
+  frame.bytes.assign(text.data() + text.size(), header.bytes);
   buffer_.erase(0, whole);
   return frame;
 }

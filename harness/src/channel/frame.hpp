@@ -7,7 +7,7 @@
 //                                     <--  phase  {phase}            when a new one begins
 //                                     <--  ready  {}                 loaded and set up
 //     inputs  {values} + bytes        -->
-//                                     <--  outputs {values} + bytes  the call came back
+//                                     <--  outputs {values, from_threads} + bytes   the call came back
 //                                     <--  failed {phase, code, …}   or an exception did
 //                                     <--  done   {token}            the end
 #pragma once

@@ -19,7 +19,7 @@ Error damaged(const std::string& why) {
 Dtype dtype_named(const std::string& name) {
   for (int i = 0; i < kDtypeCount; ++i)
     if (name == name_of(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
-  throw damaged("'" + name + "' is no element type");
+  throw damaged("'" + name.substr(0, kLongestName) + "' is no element type");
 }
 
 // The field of an object, of the right type, or damage.
@@ -38,7 +38,9 @@ void make_bools(std::byte* bytes, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) bytes[i] = bytes[i] == std::byte{0} ? std::byte{0} : std::byte{1};
 }
 
-Tensor decode_tensor(const Json& json, std::string_view bytes) {
+// `room`: the bytes that no tensor has taken yet. Each byte belongs to one tensor, so that a short frame cannot ask for
+// much memory by naming the same bytes again and again.
+Tensor decode_tensor(const Json& json, std::string_view bytes, std::size_t& room) {
   const Dtype dtype = dtype_named(field(json, "dtype", is_text).get<std::string>());
   Dims sizes;
   __extension__ using Wide = unsigned __int128;
@@ -57,6 +59,8 @@ Tensor decode_tensor(const Json& json, std::string_view bytes) {
   const auto offset = field(json, "offset", is_count).get<std::uint64_t>();
   if (needed > bytes.size() || offset > bytes.size() - static_cast<std::size_t>(needed))
     throw damaged("a tensor has more elements than bytes");
+  if (needed > room) throw damaged("tensors share their bytes");
+  room -= static_cast<std::size_t>(needed);
   const Tensor tensor = labrig::empty(sizes, dtype);
   if (needed == 0) return tensor;
   const auto count = static_cast<std::size_t>(needed);
@@ -65,13 +69,13 @@ Tensor decode_tensor(const Json& json, std::string_view bytes) {
   return tensor;
 }
 
-void decode_one(const Json& json, std::string_view bytes, lab::Values& values) {
+void decode_one(const Json& json, std::string_view bytes, std::size_t& room, lab::Values& values) {
   if (!json.is_object()) throw damaged("a value is no object");
   const std::string name = field(json, "name", is_text).get<std::string>();
   if (name.empty() || name.size() > kLongestName || values.has(name))
     throw damaged("a name is empty, long or given twice");
   if (json.contains("dtype"))
-    values.set(name, decode_tensor(json, bytes));
+    values.set(name, decode_tensor(json, bytes, room));
   else if (json.contains("integer"))
     values.set(name, field(json, "integer", [](const Json& j) { return j.is_number_integer(); }).get<std::int64_t>());
   else if (json.contains("real_bits"))
@@ -109,7 +113,8 @@ Result<lab::Values> decode_values(const Json& json, std::string_view bytes) {
   if (!json.is_array() || json.size() > kMostValues) return damaged("the description is no list, or too long");
   try {
     lab::Values values;
-    for (const Json& item : json) decode_one(item, bytes, values);
+    std::size_t room = bytes.size();
+    for (const Json& item : json) decode_one(item, bytes, room, values);
     return values;
   } catch (const Error& error) {
     return error;

@@ -70,7 +70,7 @@ Json check_json(const spec::LabSpec& spec, const CheckResult& result) {
   if (result.cases.empty()) {
     json["reason"] = reason_json("no-case", "none of the check's cases belongs to this run");
   } else if (const CaseShare& share = result.cases[*result.deciding]; share.loss != Loss::none) {
-    json["reason"] = reason_json(share.code, fill(share.text, share));
+    json["reason"] = reason_json(share.code, reason_text(share));
   }
   check_tail(json, check);
   json["explain"] = explain(spec, result);
@@ -101,7 +101,10 @@ Json case_json(const CaseOutcome& outcome) {
                {"metrics", to_json(outcome.metrics)},
                {"figures", Json::object()},
                {"reference", outcome.reference ? to_json(outcome.reference->metrics) : Json::object()},
+               {"hazards", Json::array()},
+               {"notes", outcome.notes},
                {"trace", nullptr}};
+  for (const Hazard& hazard : outcome.hazards) json["hazards"].push_back(to_json(hazard));
   if (outcome.reason) json["reason"] = reason_json(outcome.reason->code, outcome.reason->text);
   for (const auto& [name, value] : plan.parameters) json["parameters"][name] = value;
   for (const auto& [name, value] : outcome.figures) json["figures"][name] = number(value);

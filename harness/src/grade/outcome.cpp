@@ -104,6 +104,43 @@ spec::Case case_from(const Json& json) {
   return plan;
 }
 
+namespace {
+
+Json to_json(const Hazard::Side& side) {
+  return {{"what", side.what}, {"stream", side.stream ? Json(*side.stream) : Json(nullptr)}};
+}
+
+Hazard::Side side_from(const Json& json) {
+  Hazard::Side side;
+  json.at("what").get_to(side.what);
+  if (!json.at("stream").is_null()) side.stream = json.at("stream").get<std::int64_t>();
+  return side;
+}
+
+Hazard hazard_from(const Json& json) {
+  Hazard hazard;
+  json.at("kind").get_to(hazard.kind);
+  json.at("text").get_to(hazard.text);
+  json.at("count").get_to(hazard.count);
+  hazard.earlier = side_from(json.at("earlier"));
+  hazard.later = side_from(json.at("later"));
+  json.at("buffer").get_to(hazard.buffer);
+  json.at("bytes").get_to(hazard.bytes);
+  return hazard;
+}
+
+}  // namespace
+
+Json to_json(const Hazard& hazard) {
+  return {{"kind", hazard.kind},
+          {"text", hazard.text},
+          {"count", hazard.count},
+          {"earlier", to_json(hazard.earlier)},
+          {"later", to_json(hazard.later)},
+          {"buffer", hazard.buffer},
+          {"bytes", hazard.bytes}};
+}
+
 Json to_json(const CaseOutcome& outcome) {
   Json json = {{"plan", to_json(outcome.plan)},
                {"status", name_of(outcome.status)},
@@ -116,13 +153,17 @@ Json to_json(const CaseOutcome& outcome) {
                {"figures", outcome.figures},
                {"findings", Json::object()},
                {"reference", nullptr},
+               {"hazards", Json::array()},
+               {"notes", outcome.notes},
                {"trace", outcome.trace},
+               {"from_threads", outcome.from_threads},
                {"cpu_ms", outcome.cpu_ms},
                {"wall_ms", outcome.wall_ms}};
   if (outcome.reason) json["reason"] = {{"code", outcome.reason->code}, {"text", outcome.reason->text}};
   for (const auto& [name, finding] : outcome.findings)
     json["findings"][name] = {{"share", finding.share}, {"code", finding.code}, {"text", finding.text}};
   if (outcome.reference) json["reference"] = to_json(*outcome.reference);
+  for (const Hazard& hazard : outcome.hazards) json["hazards"].push_back(to_json(hazard));
   return json;
 }
 
@@ -141,7 +182,10 @@ CaseOutcome outcome_from(const Json& json) {
   for (const auto& [name, finding] : json.at("findings").items())
     outcome.findings[name] = {finding.at("share"), finding.at("code"), finding.at("text")};
   if (const Json& reference = json.at("reference"); !reference.is_null()) outcome.reference = reference_from(reference);
+  for (const Json& hazard : json.at("hazards")) outcome.hazards.push_back(hazard_from(hazard));
+  json.at("notes").get_to(outcome.notes);
   outcome.trace = json.at("trace");
+  json.at("from_threads").get_to(outcome.from_threads);
   json.at("cpu_ms").get_to(outcome.cpu_ms);
   json.at("wall_ms").get_to(outcome.wall_ms);
   return outcome;

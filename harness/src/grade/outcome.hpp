@@ -46,6 +46,20 @@ struct Finding {
   std::string code, text;
 };
 
+// Accesses to the same bytes that nothing orders: all pairs of one kind between the same two operations.
+struct Hazard {
+  struct Side {
+    std::string what;                    // "kernel 'matmul(chunk, weights)'", "the host"
+    std::optional<std::int64_t> stream;  // none: the host
+  };
+  std::string kind;  // unordered-read, unordered-write, host-read-in-flight, host-write-in-flight, freed-in-flight
+  std::string text;  // three lines: what, why, fix
+  std::int64_t count = 0;
+  Side earlier, later;
+  std::string buffer;      // the tensor that both touch
+  std::int64_t bytes = 0;  // of the first pair
+};
+
 using Rows = std::vector<std::pair<std::string, std::int64_t>>;  // name and value, in the order of the report
 
 // The reference solution's figures of the same case.
@@ -68,7 +82,10 @@ struct CaseOutcome {
   std::map<std::string, double> figures;               // the judge's
   std::map<std::string, Finding> findings;             // the judge's
   std::optional<Reference> reference;
+  std::vector<Hazard> hazards;     // groups, the first 20
+  std::vector<std::string> notes;  // odd but legal: bytes read that nothing has written
   nlohmann::ordered_json trace;
+  bool from_threads = false;       // threads of the submission drove the card: its time is ordered by arrival
   double cpu_ms = 0, wall_ms = 0;  // shown, never graded
 
   // A metric, else a figure of that name.
@@ -85,6 +102,7 @@ Reference reference_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json to_json(const spec::Case& plan);
 spec::Case case_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json to_json(const CaseOutcome& outcome);
+nlohmann::ordered_json to_json(const Hazard& hazard);
 // Throws nlohmann's exceptions for a text that to_json did not make: both ends are ours.
 CaseOutcome outcome_from(const nlohmann::ordered_json& json);
 

@@ -45,18 +45,31 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Why the card did not do the work that the reference gives it; nothing when it did, or when there is none to do.
+// Of the reference's bytes, how many must cross the bus at least: a value may travel in half precision.
+constexpr double kLeastBytes = 0.5;
+
+// Why the card did not do the work that the reference gives it; nothing when it did, or when there is none to do. Work
+// is arithmetic, fed with what the job's inputs have, whose result is fetched: one alone is easily pretended.
 std::optional<Reason> idle_card(const CaseOutcome& outcome) {
-  const double expected = outcome.reference_quantity("device_flops").value_or(0);
-  if (expected <= 0) return std::nullopt;
-  const double done = outcome.quantity("device_flops").value_or(0);
-  if (done >= 0.9 * expected) return std::nullopt;
-  if (outcome.quantity("h2d_copies").value_or(0) == 0 && outcome.quantity("launches").value_or(0) == 0)
-    return Reason{"card-idle",
-                  fmt::format("nothing reached the card in {}: the work was done on the host", outcome.plan.id)};
-  return Reason{"card-unused", fmt::format("the card did {:.0f} % of the reference's arithmetic in {}; "
-                                           "the rest was done on the host or left out",
-                                           100 * done / expected, outcome.plan.id)};
+  const auto done = [&](const char* name) { return outcome.quantity(name).value_or(0); };
+  const auto expected = [&](const char* name) { return outcome.reference_quantity(name).value_or(0); };
+  const std::string& id = outcome.plan.id;
+  if (const double flops = expected("device_flops"); done("device_flops") < 0.9 * flops) {
+    if (done("h2d_copies") == 0 && done("launches") == 0)
+      return Reason{"card-idle", fmt::format("nothing reached the card in {}: the work was done on the host", id)};
+    return Reason{"card-unused", fmt::format("the card did {:.0f} % of the reference's arithmetic in {}; "
+                                             "the rest was done on the host or left out",
+                                             100 * done("device_flops") / flops, id)};
+  }
+  if (const double bytes = expected("h2d_bytes"); done("h2d_bytes") < kLeastBytes * bytes)
+    return Reason{"card-unfed", fmt::format("the card got {:.0f} of the {:.0f} bytes that the job's inputs have in {}: "
+                                            "what it computed is not the result",
+                                            done("h2d_bytes"), bytes, id)};
+  if (const double bytes = expected("d2h_bytes"); done("d2h_bytes") < kLeastBytes * bytes)
+    return Reason{"result-not-fetched", fmt::format("{:.0f} of the {:.0f} bytes of the result came back from the card "
+                                                    "in {}: what was returned was not computed there",
+                                                    done("d2h_bytes"), bytes, id)};
+  return std::nullopt;
 }
 
 class Evaluator {
@@ -139,6 +152,8 @@ class Evaluator {
     switch (condition.rule) {
       case Rule::values:
         return values_rule(condition, outcome, share);
+      case Rule::ordered:
+        return ordered_rule(condition, outcome, share);
       case Rule::finding:
         return finding_rule(condition, outcome, share);
       default:
@@ -157,6 +172,15 @@ class Evaluator {
     }
   }
 
+  // The gate has seen to the values of the eager run.
+  static void ordered_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
+    share.share = 1;
+    if (outcome.status != Status::hazard) return;
+    const Reason found = outcome.reason.value_or(Reason{});
+    share = lose(share, Loss::rule, found.code.empty() ? condition.code : found.code,
+                 found.text.empty() ? condition.text : found.text);
+  }
+
   static void finding_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
     const auto found = outcome.findings.find(condition.finding);
     if (found == outcome.findings.end()) {
@@ -172,6 +196,13 @@ class Evaluator {
   }
 
   static void metric_rule(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
+    if (outcome.from_threads && is_time(condition)) {
+      share = lose(share, Loss::rule, "driven-from-threads",
+                   fmt::format("in {} the card was driven from threads of the submission's own: its time then depends "
+                               "on which of them comes first, and is not compared",
+                               outcome.plan.id));
+      return;
+    }
     double value = 0, reference = 0;
     bool has_reference = true;
     for (const std::string& name : condition.metric) {
@@ -200,6 +231,12 @@ class Evaluator {
       return;
     }
     take(share, share_of_value(condition, share.quantities), condition.code, condition.text);
+  }
+
+  // Of the card's clock: what depends on the order in which commands arrive.
+  static bool is_time(const Condition& condition) {
+    return std::any_of(condition.metric.begin(), condition.metric.end(),
+                       [](const std::string& name) { return name.ends_with("_ps") || name == "overlap"; });
   }
 
   // False when the limit is a parameter that the case does not have.

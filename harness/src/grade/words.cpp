@@ -31,18 +31,23 @@ std::string fill(std::string_view text, const CaseShare& share) {
     return std::nullopt;
   };
   std::string filled;
+  constexpr std::size_t kLongestWord = 16;  // of a placeholder, braces included: a lone brace must not cost a search
   while (!text.empty()) {
     const std::size_t open = text.find('{');
     filled += text.substr(0, open);
     if (open == std::string_view::npos) break;
     text.remove_prefix(open);
-    const std::size_t close = text.find('}');
+    const std::size_t close = text.substr(0, kLongestWord).find('}');
     const std::optional<std::string> value =
         close == std::string_view::npos ? std::nullopt : word(text.substr(1, close - 1));
     filled += value ? *value : "{";
     text.remove_prefix(value ? close + 1 : 1);
   }
   return filled;
+}
+
+std::string reason_text(const CaseShare& share) {
+  return share.loss == Loss::case_end ? share.text : fill(share.text, share);
 }
 
 namespace {
@@ -64,12 +69,38 @@ const char* doing(Phase phase) {
 struct Advice {
   const char *cause, *next;
 };
+// By what lab::compare() and the gate say of a result.
+Advice advice_on_values(const std::string& code) {
+  if (code == "wrong-shape")
+    return {"a dimension is missing, or dimensions are in another order",
+            "print the sizes of the result and of each operand on the way to it"};
+  if (code == "wrong-dtype")
+    return {"an operand has another element type, and the result took it over",
+            "print the dtype of each operand; convert with to(dtype) where it changes"};
+  if (code == "not-finite")
+    return {"a division by zero, a logarithm of zero, or memory that nothing has written",
+            "find the first step whose result is not finite; look at tensors made with empty()"};
+  if (code == "missing-output" || code == "no-result")
+    return {"the tensor that came back was never given a value", "return the tensor that you computed"};
+  if (code == "card-idle" || code == "card-unused" || code == "card-unfed" || code == "result-not-fetched")
+    return {"the work was not done by the card, or not on the job's data",
+            "move every operand to `device`, compute there, and return what you fetch from there"};
+  return {"the values that came back are not those of the lab's definition", "compare one small case by hand"};
+}
+
+bool has_advice(const std::string& code) {
+  return std::string_view(advice_on_values(code).cause) != advice_on_values("").cause;
+}
+
 Advice advice(const CaseOutcome& outcome) {
   switch (outcome.status) {
     case Status::crashed:
+      if (outcome.reason && outcome.reason->code == "aborted")
+        return {"a call of abort(), a failed assert, or an exception that left a destructor or a noexcept function",
+                "look at what was printed last; `labrig check . --debug` in a debugger shows who aborts"};
       if (outcome.reason && outcome.reason->code != "crashed")
         return {"the call threw an exception that nobody caught", "do what the message says, then check again"};
-      return {"memory that is not the program's, or a call of abort()",
+      return {"memory that is not the program's",
               "run `labrig check . --debug` in a debugger and look at the line where it stops"};
     case Status::timed_out:
       return {"a loop that does not end, or host work that grows much faster than the input",
@@ -82,7 +113,7 @@ Advice advice(const CaseOutcome& outcome) {
     case Status::over_limit:
       return {"the program used more of something than the lab allows", "the reason names the limit: stay below it"};
     default:
-      return {"the values that came back are not those of the lab's definition", "compare one small case by hand"};
+      return advice_on_values(outcome.reason ? outcome.reason->code : "");
   }
 }
 
@@ -149,7 +180,7 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
   const spec::CheckSpec& check = *result.spec;
   const CaseShare& share = result.cases[*result.deciding];
   const std::string where = share.outcome->plan.id + ", " + doing(share.outcome->phase);
-  const std::string what = fill(share.text, share);
+  const std::string what = reason_text(share);
   if (share.loss == Loss::gate) {
     const spec::CheckSpec& needed = *spec.check(share.needed);
     return {{"what", what},
@@ -169,6 +200,12 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
     json["cause"] = fill(check.explain->cause, share);
     json["next"] = fill(check.explain->next, share);
   }
+  // The lab's words are about values; a result of another shape, type or kind asks for other ones.
+  if (share.condition->rule == spec::Rule::values && has_advice(share.code)) {
+    const Advice tip = advice_on_values(share.code);
+    json["cause"] = tip.cause;
+    json["next"] = tip.next;
+  }
   json["evidence"] = fill(evidence(share), share);
   return json;
 }
@@ -180,7 +217,7 @@ Json next_step(std::span<const CheckResult> results) {
   const spec::CheckSpec& check = *first->spec;
   std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
   if (share.loss == Loss::case_end) {
-    text = fill(share.text, share);
+    text = reason_text(share);
     if (share.code == "crashed" || share.outcome->status != Status::crashed)
       text += fmt::format(": {}", advice(*share.outcome).next);
   }

@@ -17,6 +17,9 @@ std::string unit_of(const std::vector<std::string>& metric);
 // {value}, {reference}, {limit}, {ratio}, {case} and {unit} of one case replaced; other braces stay.
 std::string fill(std::string_view text, const CaseShare& share);
 
+// Why the share was lost. What a call that did not come back says is not the lab's text: its braces stay.
+std::string reason_text(const CaseShare& share);
+
 // {what, where, cause, next, evidence}; null when nothing was lost.
 nlohmann::ordered_json explain(const spec::LabSpec& spec, const CheckResult& result);
 

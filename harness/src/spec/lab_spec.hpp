@@ -45,7 +45,7 @@ struct ScenarioSpec {
   std::vector<Parameter> parameters;  // by name
 };
 
-enum class Rule : std::uint8_t { values, finding, ratio, at_most, equals, accuracy };
+enum class Rule : std::uint8_t { values, ordered, finding, ratio, at_most, equals, accuracy };
 enum class Combine : std::uint8_t { mean, worst };
 
 struct Explain {
@@ -97,9 +97,10 @@ struct LabSpec {
   const CheckSpec* check(std::string_view check_id) const;
 };
 
-// `file` names the text in errors. Error `bad-lab-toml`, or `bad-toml` when it is not TOML at all; the first sentence
+// `file` names the text in errors; `handout` is the rendered handout, whose anchors the checks name (empty: not looked
+// at). Error `bad-lab-toml`, or `bad-toml` when it is not TOML at all; the first sentence
 // begins with file:line:column.
-Result<LabSpec> parse_lab(std::string_view text, const std::string& file);
+Result<LabSpec> parse_lab(std::string_view text, const std::string& file, const std::string& handout = "");
 // Reads <folder>/lab.toml.
 Result<LabSpec> load_lab(const std::filesystem::path& folder);
 

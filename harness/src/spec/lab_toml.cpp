@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "spec/lab_spec.hpp"
@@ -112,7 +113,9 @@ class Reader {
   const toml::node& node(const std::string& key) { return require(key); }
   double number_of(const toml::node& node, const std::string& key) {
     if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
-    return typed<double>(node, key, "a number");
+    const double value = typed<double>(node, key, "a number");
+    if (!std::isfinite(value)) wrong(key, "a finite number", fmt::format("{}", value));
+    return value;
   }
 
   // Refuses keys that nobody asked for.
@@ -241,13 +244,15 @@ void read_limit(Reader& reader, Condition& condition) {
 void read_condition(Reader& reader, Condition& condition, const std::string& id, const std::string& title_failed) {
   condition.rule = reader.word<Rule>("rule",
                                      {{"values", Rule::values},
+                                      {"ordered", Rule::ordered},
                                       {"finding", Rule::finding},
                                       {"ratio", Rule::ratio},
                                       {"at_most", Rule::at_most},
                                       {"equals", Rule::equals},
                                       {"accuracy", Rule::accuracy}},
                                      std::nullopt);
-  const bool judged = condition.rule == Rule::values || condition.rule == Rule::finding;
+  const bool judged =
+      condition.rule == Rule::values || condition.rule == Rule::ordered || condition.rule == Rule::finding;
   if (condition.rule == Rule::finding) condition.finding = reader.text("finding");
   if (!judged) {
     condition.metric = reader.texts("metric");
@@ -325,12 +330,12 @@ LabSpec read_lab(const toml::table& table, Positions& positions) {
 
 }  // namespace
 
-Result<LabSpec> parse_lab(std::string_view text, const std::string& file) {
+Result<LabSpec> parse_lab(std::string_view text, const std::string& file, const std::string& handout) {
   try {
     Positions positions(file);
     const toml::table table = toml::parse(text, file);
     LabSpec spec = read_lab(table, positions);
-    validate(spec, positions);
+    validate(spec, positions, handout);
     return spec;
   } catch (const toml::parse_error& error) {
     const auto& begin = error.source().begin;
@@ -345,7 +350,8 @@ Result<LabSpec> load_lab(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "lab.toml";
   Result<std::string> text = store::read_file(file);
   if (!text) return text.error();
-  Result<LabSpec> spec = parse_lab(*text, file.string());
+  const Result<std::string> handout = store::read_file(folder / "handout.html");
+  Result<LabSpec> spec = parse_lab(*text, file.string(), handout ? handout.value() : "");
   if (spec) spec->folder = folder;
   return spec;
 }

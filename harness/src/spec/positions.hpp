@@ -28,8 +28,10 @@ class Positions {
   std::map<std::string, Position> positions_;
 };
 
-// What no single key shows: ids given twice, checks that name unknown tasks, kinds or checks, points that do not sum to
-// 100. Throws Error `bad-lab-toml`.
-void validate(const LabSpec& spec, const Positions& positions);
+// What no single key shows: ids given twice, checks that name unknown tasks, kinds, checks or anchors of the handout,
+// points that do not sum to 100. Throws Error `bad-lab-toml`.
+void validate(const LabSpec& spec, const Positions& positions, const std::string& handout);
+// What a check says: metrics that are nearly one of the card's, placeholders that stand for nothing.
+void validate_words(const LabSpec& spec, const Positions& positions);
 
 }  // namespace labrig::spec

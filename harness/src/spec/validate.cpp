@@ -43,7 +43,8 @@ std::string list(const Set& words) {
 
 class Validator {
  public:
-  Validator(const LabSpec& spec, const Positions& positions) : spec_(spec), positions_(positions) {}
+  Validator(const LabSpec& spec, const Positions& positions, const std::string& handout)
+      : spec_(spec), positions_(positions), handout_(handout) {}
 
   void run() {
     check_id("lab.id", spec_.id);
@@ -63,6 +64,7 @@ class Validator {
     }
     for (std::size_t i = 0; i < spec_.checks.size(); ++i) check_names(i, tasks, kinds, checks);
     for (std::size_t i = 0; i < spec_.checks.size(); ++i) check_circle(i);
+    for (std::size_t i = 0; i < spec_.checks.size(); ++i) check_anchor(i);
     check_points();
   }
 
@@ -130,12 +132,24 @@ class Validator {
                              "a score is out of 100", "change the points of some checks");
   }
 
+  void check_anchor(std::size_t i) const {
+    const std::string& anchor = spec_.checks[i].handout;
+    if (anchor.empty() || handout_.empty() || handout_.find("id=\"" + anchor + "\"") != std::string::npos) return;
+    throw positions_.error(place("check", i, "handout"), "the handout has no section '" + anchor + "'",
+                           "reports link to the heading of that name",
+                           "name a heading of handout.md, in small letters with dashes: \"task-1\" for `## Task 1: …`");
+  }
+
   const LabSpec& spec_;
   const Positions& positions_;
+  const std::string& handout_;
 };
 
 }  // namespace
 
-void validate(const LabSpec& spec, const Positions& positions) { Validator(spec, positions).run(); }
+void validate(const LabSpec& spec, const Positions& positions, const std::string& handout) {
+  Validator(spec, positions, handout).run();
+  validate_words(spec, positions);
+}
 
 }  // namespace labrig::spec

@@ -1,8 +1,9 @@
 #include "supervisor/attempt.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
+#include <poll.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -42,7 +43,10 @@ std::string without_places(const std::string& output) {
   return kept;
 }
 
-constexpr int kReportTimeoutMs = 10'000 * static_cast<int>(kSlowdown);
+bool is_readable(int descriptor) {
+  pollfd polled{descriptor, POLLIN, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
 
 Json card_json(const sim::Handles& handles) {
   return {{"device_page_fd", handles.device_page_fd},
@@ -114,7 +118,10 @@ class Attempt {
     }
     WorkerRun run = run_worker(std::move(worker), orders);
     around_.orphans->forget(worker_pid);
-    if (card && run.stop != Stop::cancelled) report_ = card->report(kReportTimeoutMs);
+    if (card && run.stop != Stop::cancelled) {
+      report_ = card->report(kReportTimeoutMs);
+      run.card_ended = is_readable(card_ended.get());
+    }
     card.reset();
     around_.orphans->forget(card_pid);
     around_.orphans->sweep();
@@ -128,6 +135,7 @@ class Attempt {
         {"call", (around_.lab.folder / "call.so").string()},
         {"submission", plugin_.string()},
         {"card", card != nullptr ? card_json(handles_in_worker(card->handles())) : Json(nullptr)},
+        {"start_counting", !around_.lab_starts_counting},
         {"token", token},
         {"limits",
          {{"cpu_s", cpu_limit_ms(limits) / 1000 + 2}, {"data_bytes", kLimitMemory ? limits.memory_mib << 20 : 0}}}};
@@ -144,8 +152,11 @@ class Attempt {
     outcome_.output_cut = run.output_cut;
     outcome_.cpu_ms = run.cpu_ms;
     outcome_.wall_ms = run.wall_ms;
+    outcome_.from_threads = run.from_threads;
     if (!report_) return;
     outcome_.metrics = metric_rows(report_->metrics);
+    outcome_.hazards = hazards_of(*report_);
+    outcome_.notes = report_->notes;
     outcome_.trace = trace_json(*report_);
   }
 

@@ -17,6 +17,9 @@ namespace labrig::supervisor {
 struct Surroundings {
   spec::LabSpec lab;
   std::filesystem::path programs;
+  // The lab's call() says itself where counting starts. Otherwise the worker says so before the submission is loaded,
+  // and the card refuses whoever wants to start it again.
+  bool lab_starts_counting = false;
   int cancelled = -1;  // readable when the run is to be given up
   Orphans* orphans = nullptr;
   // Held while the lab's judge works: its author need not think of threads, and it may use the one simulated machine of

@@ -17,6 +17,15 @@ const char* name_of(sim::Span::Lane lane) {
   return names[static_cast<std::size_t>(lane)];
 }
 
+// What the second of the two did, as a reason code.
+const char* kind_of(const sim::Hazard& hazard) {
+  using Kind = sim::Hazard::Kind;
+  if (hazard.kind == Kind::freed_in_flight) return "freed-in-flight";
+  const bool reads = hazard.kind == Kind::read_after_write;
+  if (hazard.later.host) return reads ? "host-read-in-flight" : "host-write-in-flight";
+  return reads ? "unordered-read" : "unordered-write";
+}
+
 }  // namespace
 
 sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode) {
@@ -30,6 +39,17 @@ sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& 
 }
 
 grade::Rows metric_rows(const sim::Metrics& metrics) { return sim::to_rows(metrics); }
+
+std::vector<grade::Hazard> hazards_of(const sim::Report& report) {
+  const auto side = [](const sim::Hazard::Side& one) {
+    return grade::Hazard::Side{one.what, one.host ? std::nullopt : std::optional<std::int64_t>(one.stream)};
+  };
+  std::vector<grade::Hazard> groups;
+  for (const sim::Hazard& hazard : report.hazards)
+    groups.push_back({kind_of(hazard), hazard.text, static_cast<std::int64_t>(hazard.count), side(hazard.earlier),
+                      side(hazard.later), hazard.buffer, static_cast<std::int64_t>(hazard.bytes)});
+  return groups;
+}
 
 Json trace_json(const sim::Report& report) {
   Json trace = {{"timeline", Json::array()}, {"memory", Json::array()}, {"cut", false}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "backends/sim/machine.hpp"
 #include "grade/outcome.hpp"
@@ -15,6 +16,8 @@ sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& 
 
 // The metrics of docs/architecture.md §6 by name.
 grade::Rows metric_rows(const sim::Metrics& metrics);
+// The groups of unordered accesses, by the names of docs/architecture.md §10.
+std::vector<grade::Hazard> hazards_of(const sim::Report& report);
 // T of docs/architecture.md §10: timeline and memory curve.
 nlohmann::ordered_json trace_json(const sim::Report& report);
 

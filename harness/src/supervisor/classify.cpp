@@ -37,6 +37,11 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The core's codes: of the card's memory, of pinned memory, of the host's.
+bool is_out_of_memory(const std::string& code) {
+  return (code.starts_with("out-of-") && code.ends_with("memory")) || code == "host-out-of-memory";
+}
+
 class Classifier {
  public:
   Classifier(const WorkerRun& run, const std::optional<sim::Report>& report, const spec::Limits& limits)
@@ -48,7 +53,8 @@ class Classifier {
       const std::string text = run_.exception ? run_.exception->text : "it did not come to an end";
       return end(Status::fault, "lab-module", "the lab's own module failed in the worker: " + text);
     }
-    if (has_card && !report_) return end(Status::fault, "card-died", "the simulated card gave no report");
+    if (has_card && !report_ && run_.card_ended)
+      return end(Status::fault, "card-died", "the simulated card gave no report");
     if (violation() == "protocol-error")
       return end(Status::stopped_early, "damaged-command",
                  "the device got a damaged command: " + one_line(report_->violation_text));
@@ -56,6 +62,11 @@ class Classifier {
     if (const std::optional<Ending> stopped = stopped_by_us()) return *stopped;
     if (run_.exception) return threw();
     if (!run_.done) return ended_itself();
+    // The card lives and is still at work: it was given more than it can carry out.
+    if (has_card && !report_)
+      return end(
+          Status::over_limit, "card-busy",
+          fmt::format("work that it left on the card was not done {} s after it had ended", kReportTimeoutMs / 1000));
     // The call came back although the card had refused a command: the error was caught and dropped.
     if (!violation().empty()) return refused();
     if (has_card && !report_->finished)
@@ -106,13 +117,12 @@ class Classifier {
 
   Ending threw() const {
     const std::string& code = run_.exception->code;
-    const Status status = code.find("out-of-memory") != std::string::npos ? Status::out_of_memory : Status::crashed;
-    return end(status, code.empty() ? "exception" : code, run_.exception->text);
+    return end(is_out_of_memory(code) ? Status::out_of_memory : Status::crashed, code, run_.exception->text);
   }
 
   Ending refused() const {
-    const Status status = violation() == "out-of-memory" ? Status::out_of_memory : Status::crashed;
-    return end(status, violation(), one_line(report_->violation_text));
+    return end(is_out_of_memory(violation()) ? Status::out_of_memory : Status::crashed, violation(),
+               one_line(report_->violation_text));
   }
 
   Ending ended_itself() const {

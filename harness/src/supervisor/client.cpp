@@ -79,19 +79,23 @@ class Supervisor {
     job_.reset();
   }
 
-  // The next event; nothing at the end, or after an interruption.
+  // The next event; nothing at the end, after an interruption, or when it is hung: somebody stopped it. Silence is
+  // counted in polls, not by the clock, so that a pause of the whole machine is none.
   std::optional<Json> next() {
-    for (;;) {
+    for (int silence_ms = 0; silence_ms < kSilenceMs;) {
       if (const std::size_t end = buffer_.find('\n', searched_); end != std::string::npos) {
         Json event = Json::parse(buffer_.substr(0, end));
         buffer_.erase(0, end + 1);
         searched_ = 0;
-        return event;
+        if (event.at("event") != "alive") return event;
+        continue;
       }
       searched_ = buffer_.size();
+      constexpr int kPollMs = 100;
       pollfd polled{events_.get(), POLLIN, 0};
-      ::poll(&polled, 1, 100);
+      ::poll(&polled, 1, kPollMs);
       if (interrupted_by != 0) return std::nullopt;
+      silence_ms = polled.revents == 0 ? silence_ms + kPollMs : 0;
       if (polled.revents == 0) continue;
       char chunk[65536];
       const ssize_t count = ::read(events_.get(), chunk, sizeof chunk);
@@ -99,6 +103,7 @@ class Supervisor {
       if (count <= 0) return std::nullopt;
       buffer_.append(chunk, static_cast<std::size_t>(count));
     }
+    return std::nullopt;
   }
 
   // Asks it to clean up and end; after three seconds it is killed, and its children die with it.

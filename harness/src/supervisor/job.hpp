@@ -3,6 +3,7 @@
 //
 //   kJobDescriptor      one JSON object, then the end
 //   kEventDescriptor    {"event": "case", "index": 3, "outcome": {…}}       as cases end, in any order
+//                       {"event": "alive"}                                every second: it has not been stopped
 //                       {"event": "end"}
 #pragma once
 
@@ -17,6 +18,8 @@ namespace labrig::supervisor {
 
 inline constexpr int kJobDescriptor = 3;
 inline constexpr int kEventDescriptor = 4;
+inline constexpr int kAliveMs = 1000;      // between two signs of life
+inline constexpr int kSilenceMs = 30'000;  // without any: labrig takes the supervisor for hung, and ends it
 
 struct Job {
   std::filesystem::path lab;         // the lab's folder: lab.toml, judge.so, call.so, reference.json

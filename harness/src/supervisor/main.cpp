@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "labrig/error.hpp"
 #include "supervisor/job.hpp"
@@ -38,6 +42,8 @@ std::string read_all(int descriptor) {
 }
 
 void tell(const Json& event) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const std::string line = event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t count = ::write(supervisor::kEventDescriptor, line.data() + at, line.size() - at);
@@ -57,6 +63,14 @@ int run() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 
+  const std::jthread alive([](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, stop, std::chrono::milliseconds(supervisor::kAliveMs), [] { return false; }) &&
+           !stop.stop_requested())
+      tell({{"event", "alive"}});
+  });
   const supervisor::Job job = supervisor::job_from(Json::parse(read_all(supervisor::kJobDescriptor)));
   supervisor::run_job(job, cancel_pipe[0], [](std::size_t index, const grade::CaseOutcome& outcome) {
     tell({{"event", "case"}, {"index", index}, {"outcome", grade::to_json(outcome)}});

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "labrig/device.hpp"
+#include "loader/elf_file.hpp"
 #include "supervisor/attempt.hpp"
 #include "supervisor/limits.hpp"
+#include "supervisor/ordering.hpp"
 #include "supervisor/reference_store.hpp"
 
 namespace labrig::supervisor {
@@ -30,11 +32,24 @@ std::filesystem::path core_library() {
   return info.dli_fname;
 }
 
+// Read off the module's imports: a call module that cannot be read is one that fails later, with a reason.
+bool starts_counting(const std::filesystem::path& call_module) {
+  const Result<loader::ElfFile> file = loader::read_elf(call_module);
+  return file && std::ranges::any_of(file.value().imported, [](const std::string& symbol) {
+           return loader::demangled(symbol) == "labrig::lab::Call::start_counting()";
+         });
+}
+
 class Run {
  public:
   Run(const Job& job, int cancelled)
       : job_(job),
-        around_{spec::load_lab(job.lab).value(), job.programs, cancelled, &orphans_, &judging_},
+        around_{spec::load_lab(job.lab).value(),
+                job.programs,
+                starts_counting(job.lab / "call.so"),
+                cancelled,
+                &orphans_,
+                &judging_},
         references_(
             around_.lab, job.cache,
             {job.solution, job.lab / "judge.so", job.lab / "call.so", core_library(), job.programs / "labrig-device"}) {
@@ -77,11 +92,15 @@ class Run {
   }
 
   CaseOutcome submitted(const spec::Case& plan, const grade::Reference& reference) {
-    // One run, with effects carried out at once. A run with effects as late as allowed joins in here: it gives hazards,
-    // and its metrics must be those of the first.
+    // First with effects carried out at once: the values, and the metrics.
     CaseOutcome outcome = attempt(around_, plan, job_.submission, sim::Mode::eager);
-    const double limit_ms = host_work_limit_ms(reference.cpu_ms);
-    if (plan.device == DeviceType::sim && grade::returned(outcome.status) && outcome.cpu_ms > limit_ms) {
+    const double limit_ms = host_work_limit_ms(reference.cpu_ms, extra_virtual_ms(outcome, reference));
+    const auto is_over = [&] {
+      return plan.device == DeviceType::sim && grade::returned(outcome.status) && outcome.cpu_ms > limit_ms;
+    };
+    // CPU time is measured, and a machine can only make it longer: the better of two runs counts.
+    if (is_over()) outcome = attempt(around_, plan, job_.submission, sim::Mode::eager);
+    if (is_over()) {
       outcome.status = Status::over_limit;
       outcome.reason = grade::Reason{
           "host-work", fmt::format("the host worked for more than {:.1f} s: three times as long as with the reference "
@@ -89,7 +108,22 @@ class Run {
                                    "not see it",
                                    limit_ms / 1e3)};
     }
+    if (!wants_late_run(outcome)) return with_order(std::move(outcome), std::nullopt);
+    CaseOutcome late = attempt(around_, plan, job_.submission, sim::Mode::late);
+    const double wall_ms = outcome.wall_ms + late.wall_ms;
+    outcome = with_order(std::move(outcome), late);
+    outcome.wall_ms = wall_ms;
     return outcome;
+  }
+
+  // Of the card's clock, beyond the reference's: there the core's operators on the host are charged.
+  static double extra_virtual_ms(const CaseOutcome& outcome, const grade::Reference& reference) {
+    double extra_ps = 0;
+    for (const auto& [name, value] : outcome.metrics)
+      if (name == "time_ps") extra_ps += static_cast<double>(value);
+    for (const auto& [name, value] : reference.metrics)
+      if (name == "time_ps") extra_ps -= static_cast<double>(value);
+    return std::max(extra_ps, 0.0) / 1e9;
   }
 
   CaseOutcome solve(const spec::Case& plan) {

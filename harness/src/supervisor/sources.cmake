@@ -7,6 +7,7 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/supervisor/job.cpp
   src/supervisor/judging.cpp
   src/supervisor/orphans.cpp
+  src/supervisor/ordering.cpp
   src/supervisor/reference_store.cpp
   src/supervisor/run_job.cpp
   src/supervisor/spawn.cpp

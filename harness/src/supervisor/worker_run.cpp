@@ -15,6 +15,7 @@
 #include <exception>
 
 #include "channel/frame.hpp"
+#include "channel/reason.hpp"
 #include "channel/values.hpp"
 #include "supervisor/limits.hpp"
 
@@ -159,11 +160,12 @@ class Session {
         Result<lab::Values> values = channel::decode_values(frame.json.value("values", nlohmann::json()), frame.bytes);
         if (!values) return damaged(values.error().why());
         run_.outputs = std::move(values).value();
+        run_.from_threads = frame.json.value("from_threads", nlohmann::json()) == true;
         return;
       }
       case Kind::failed:
         take_phase(text("phase"));
-        run_.exception = grade::Reason{text("code"), text("text")};
+        run_.exception = grade::Reason{channel::plain_code(text("code")), channel::shortened(text("text"))};
         return stop(Stop::failed);
       case Kind::done:
         if (!run_.outputs || text("token") != orders_.token) return damaged("the end came out of order");
@@ -174,11 +176,19 @@ class Session {
     }
   }
 
+  // Phases follow each other. The lab's own module comes first, before any code of the submission is mapped: from then
+  // on a failure is the submission's, whatever it says.
   void take_phase(const std::string& name) {
-    run_.ours = name == "module";
-    if (run_.ours) return;
+    if (name == "module" && (!phase_seen_ || run_.ours)) {
+      phase_seen_ = run_.ours = true;
+      return;
+    }
     try {
-      run_.phase = grade::phase_from(name);
+      const grade::Phase phase = grade::phase_from(name);
+      if (phase_seen_ && !run_.ours && phase < run_.phase) return damaged("a phase came out of order");
+      run_.phase = phase;
+      phase_seen_ = true;
+      run_.ours = false;
     } catch (const Error&) {
       damaged("a phase came that is none");
     }
@@ -209,7 +219,7 @@ class Session {
   const WorkerOrders& orders_;
   channel::FrameReader reader_;
   std::string outgoing_, inputs_;
-  bool inputs_sent_ = false, ended_ = false, card_seen_ended_ = false;
+  bool inputs_sent_ = false, phase_seen_ = false, ended_ = false, card_seen_ended_ = false;
   Clock::time_point started_ = Clock::now(), card_ended_at_;
   clockid_t cpu_clock_ = -1;
   std::size_t printed_ = 0;

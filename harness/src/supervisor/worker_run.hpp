@@ -34,12 +34,14 @@ struct WorkerRun {
   grade::Phase phase = grade::Phase::load;
   std::optional<grade::Reason> exception;
   std::optional<lab::Values> outputs;
-  bool done = false;   // the token came
-  std::string damage;  // with Stop::damage
+  bool from_threads = false;  // it says that threads of its own drove the card
+  bool done = false;          // the token came
+  std::string damage;         // with Stop::damage
   int wait_status = 0;
   std::string output;
   bool output_cut = false;
   double cpu_ms = 0, wall_ms = 0;
+  bool card_ended = false;  // the card's process was gone when it should have reported
 };
 
 struct WorkerOrders {

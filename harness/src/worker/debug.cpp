@@ -14,6 +14,7 @@
 #include "supervisor/card_facts.hpp"
 #include "supervisor/job.hpp"
 #include "supervisor/judging.hpp"
+#include "supervisor/ordering.hpp"
 #include "worker/call_submission.hpp"
 #include "worker/failure.hpp"
 
@@ -49,10 +50,14 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
     outcome.status = Status::crashed;
     outcome.reason = grade::Reason{failure.code, failure.text};
   }
-  if (machine) outcome.metrics = supervisor::metric_rows(machine->report().metrics);
+  if (machine) {
+    const sim::Report report = machine->report();
+    outcome.metrics = supervisor::metric_rows(report.metrics);
+    outcome.hazards = supervisor::hazards_of(report);
+  }
   machine.reset();  // the judge may want a card of its own
   if (outputs) judge.judge(inputs, *outputs, outcome);
-  return outcome;
+  return supervisor::with_order(std::move(outcome), std::nullopt);
 }
 
 // As in a report, as far as it is known here.
@@ -67,6 +72,7 @@ Json summary(const CaseOutcome& outcome) {
 void print(const CaseOutcome& outcome) {
   std::string line = fmt::format("{}: {}", outcome.plan.id, grade::name_of(outcome.status));
   if (outcome.reason) line += fmt::format("\n  why: {}", outcome.reason->text);
+  for (const grade::Hazard& hazard : outcome.hazards) line += "\n" + hazard.text;
   for (const auto& [name, value] : outcome.metrics)
     if (value != 0) line += fmt::format("\n  {:<22} {}", name, value);
   fmt::print("{}\n", line);

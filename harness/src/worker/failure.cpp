@@ -8,9 +8,12 @@
 #include <memory>
 #include <new>
 
+#include "channel/reason.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::worker {
+
+using channel::shortened;
 
 namespace {
 
@@ -23,29 +26,14 @@ std::string name_of_current_type() {
   return status == 0 ? name.get() : type->name();
 }
 
-// What a submission throws may be of any length; a report needs a few lines of it.
-std::string shortened(std::string text) {
-  constexpr std::size_t kMost = 2000;
-  if (text.size() > kMost) text.replace(kMost, std::string::npos, "…");
-  return text;
-}
-
-// A code is kebab-case; anything else is text in the wrong place.
-std::string code_of(const Error& error) {
-  const std::string& code = error.code();
-  const bool plain = !code.empty() && code.size() <= 40 &&
-                     code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  return plain ? code : "exception";
-}
-
 }  // namespace
 
 Failure describe_current_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    return {code_of(error), shortened(fmt::format("{} ({}; {})", shortened(error.what()), shortened(error.why()),
-                                                  shortened(error.fix())))};
+    return {channel::plain_code(error.code()), shortened(fmt::format("{} ({}; {})", shortened(error.what()),
+                                                                     shortened(error.why()), shortened(error.fix())))};
   } catch (const std::bad_alloc&) {
     return {"host-out-of-memory", "the host had no memory left for the submission (std::bad_alloc)"};
   } catch (const std::exception& error) {

@@ -15,6 +15,7 @@
 #include "loader/loaded_plugin.hpp"
 #include "worker/call_submission.hpp"
 #include "worker/failure.hpp"
+#include "worker/signals.hpp"
 
 namespace labrig::worker {
 
@@ -56,6 +57,7 @@ class Case {
     const Json start = receive();
     if (!start.at("card").is_null()) {
       sim::attach(handles_from(start.at("card")));
+      if (start.at("start_counting") == true) sim::begin_region();
       device_ = Device(DeviceType::sim, 0);
     }
     const std::string lab = start.at("lab");
@@ -67,6 +69,7 @@ class Case {
         }))
       return 0;
     limit_this_process(start.at("limits"));
+    keep_signals_to_itself();
     if (!guarded([&] { load(start.at("submission"), lab); })) return 0;
     send(Kind::ready, Json::object());
     const lab::Values inputs = receive_values();
@@ -77,7 +80,8 @@ class Case {
                                                            submission_->object(), inputs, device_));
         }))
       return 0;
-    send(Kind::outputs, {{"values", std::move(outputs.json)}}, outputs.bytes);
+    const bool from_threads = device_.type() == DeviceType::sim && sim::driven_from_threads();
+    send(Kind::outputs, {{"values", std::move(outputs.json)}, {"from_threads", from_threads}}, outputs.bytes);
     phase("teardown");
     if (!guarded([&] { submission_->destroy(); })) return 0;
     std::fflush(nullptr);

@@ -4,4 +4,5 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/worker/debug.cpp
   src/worker/failure.cpp
   src/worker/serve.cpp
+  src/worker/signals.cpp
 )

@@ -130,7 +130,7 @@ class LABRIG_API CardProcess {
   const Handles& handles() const;
   // After the worker has been spawned: closes this side's copies and lets the card watch for the worker's death.
   void worker_started(int worker_pid);
-  // Waits for the card's report, after the worker has ended or said `finish`. Nothing when the card died or the time
+  // Waits for the card's report, after the worker has ended. Nothing when the card died or the time
   // ran out: a fault of ours, never the student's.
   std::optional<Report> report(int timeout_ms);
   int pid() const;
@@ -147,6 +147,9 @@ LABRIG_API void attach(const Handles& handles);
 // first; afterwards results can still be read, uncounted, and nothing else).
 LABRIG_API void begin_region();
 LABRIG_API void finish_region();
+// Whether a thread other than the one that attached has given the card work. Values are right then, but time is ordered
+// by arrival. What the worker says of itself; a worker that lies about it gains no order that would be faster.
+LABRIG_API bool driven_from_threads();
 
 // Both ends in this process: the card runs as a thread. Attaches on construction, detaches on destruction.
 class LABRIG_API InProcessMachine {

@@ -60,7 +60,8 @@ LABRIG_API void log_memory(Device device, const std::string& path);
 LABRIG_API void set_allocator_settings(Device device, const std::string& settings);
 // What PyTorch would have warned of, in its words (nothing here prints).
 LABRIG_API std::vector<std::string> allocator_warnings(Device device);
-// The cache may hold at most this part of the card, 0 to 1. Throws `invalid-allocator-setting`.
+// The cache may hold at most this part of the card, 0 to 1, also after other settings. Throws
+// `invalid-allocator-setting`.
 LABRIG_API void set_per_process_memory_fraction(double fraction, Device device);
 
 // --- when memory runs out ----------------------------------------------------------------------------------------

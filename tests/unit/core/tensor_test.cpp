@@ -345,6 +345,26 @@ TEST(PinnedMemory, WaitsForAStreamThatWasRecorded) {
   EXPECT_NE(empty({64}, Options().pinned_memory()).data_ptr(), first);
 }
 
+TEST(PinnedMemory, TakesItsSettingsFromTheStringOfAnyCardOfItsType) {
+  AttachedCard cards(2);
+  set_allocator_settings("sim:1", "pinned_max_round_threshold_mb:1,pinned_max_cached_size_mb:2");
+  Tensor x = empty({3 << 20}, Options(kU8).pinned_memory());
+  EXPECT_EQ(host_memory_stats("sim").at("active_bytes.current"), 3 << 20);
+  x = Tensor();
+  EXPECT_EQ(host_memory_stats("sim").at("allocated_bytes.current"), 0);
+}
+
+TEST(Tensor, OfTheCardWaitsForAStreamThatWasRecorded) {
+  AttachedCard card;
+  card.card().events_done = false;
+  Tensor x = empty({64}, Device("sim"));
+  const void* first = x.data_ptr();
+  x.narrow(0, 8, 8).record_stream(Stream("sim:0", 3));  // of a part: the whole block is in use
+  x = Tensor();
+  EXPECT_EQ(card->order, std::vector<std::string>{"sim:0 record 1 in 3"});
+  EXPECT_NE(empty({64}, Device("sim")).data_ptr(), first);
+}
+
 TEST(PinnedMemory, IsOnePoolForAllCardsOfAType) {
   AttachedCard cards(2);
   cards.card().events_done = false;

@@ -58,6 +58,21 @@ TEST(FrameReader, CallsDamageByItsName) {
   EXPECT_EQ(damage_of(header(kMagic, 2, 3000, 0) + std::string(3000, '[')), "a frame holds no message");
 }
 
+TEST(FrameReader, RefusesTextThatNestsWithoutEnd) {
+  const std::string opened(100'000, '['), closed(100'000, ']');
+  const std::string text = "{\"values\": " + opened + closed + "}";
+  FrameReader reader(1 << 20);
+  reader.feed(header(kMagic, 4, text.size(), 0) + text);
+  EXPECT_FALSE(reader.next().has_value());
+  EXPECT_EQ(reader.damage(), "a frame holds no message");
+}
+
+TEST(FrameReader, DoesNotTakeBracketsInATextForNesting) {
+  FrameReader reader(1 << 20);
+  reader.feed(encode(Kind::failed, {{"text", std::string(1000, '[') + "\\\"{{{{{{{{{{"}}));
+  ASSERT_TRUE(reader.next().has_value()) << reader.damage();
+}
+
 TEST(Values, ComeBackAsTheyWere) {
   lab::Values values;
   values.set("x", tensor<float>({{1.5f, -2.0f, 3.0f, 4.0f}}).view({2, 2}).t());
@@ -109,6 +124,13 @@ TEST(Values, ThatDoNotFitAreDamaged) {
             "a name is empty, long or given twice");
   EXPECT_EQ(why({{{"name", "a"}, {"integer", 1.5}}}), "'integer' is missing or of another type");
   EXPECT_EQ(why({{{"name", "a"}}}), "'text' is missing or of another type");
+}
+
+TEST(Values, DoNotShareBytes) {
+  Json twice = tensor_json({4u});
+  twice.push_back({{"name", "y"}, {"dtype", "f32"}, {"sizes", {4u}}, {"offset", 0u}});
+  EXPECT_EQ(why(twice), "tensors share their bytes");
+  EXPECT_EQ(why(twice, std::string(32, '\1')), "") << "enough bytes for both";
 }
 
 TEST(Values, OfTypeBoolHoldNothingButZeroAndOne) {

@@ -19,8 +19,8 @@ inline std::vector<grade::CaseOutcome> perfect_cases(const spec::LabSpec& lab) {
     outcome.status = grade::Status::ok;
     outcome.phase = grade::Phase::call;
     if (plan.kind == "score")
-      outcome.metrics = {
-          {"h2d_bytes", 1000}, {"h2d_copies", 3}, {"launches", 5}, {"device_flops", 100}, {"time_ps", 1000}};
+      outcome.metrics = {{"h2d_bytes", 1000}, {"h2d_copies", 3},     {"d2h_bytes", 100},
+                         {"launches", 5},     {"device_flops", 100}, {"time_ps", 1000}};
     else
       outcome.findings["regret"] = {};
     outcome.reference = grade::Reference{outcome.metrics, {}, 5, nullptr};

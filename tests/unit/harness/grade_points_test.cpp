@@ -237,9 +237,38 @@ TEST_F(Points, ACardThatOnlyMovedBytesIsUnused) {
   EXPECT_EQ(check("values-right").status, CheckStatus::passed) << "nine tenths of the work are enough";
 }
 
+TEST_F(Points, NeedACardThatWasFedAndWhoseResultWasFetched) {
+  set_metric(cases_[0], "h2d_bytes", 500);  // half precision is a fair way to move less
+  set_metric(cases_[0], "d2h_bytes", 50);
+  EXPECT_EQ(check("values-right").status, CheckStatus::passed);
+  set_metric(cases_[0], "d2h_bytes", 49);
+  EXPECT_EQ(deciding("values-right").code, "result-not-fetched");
+  set_metric(cases_[0], "h2d_bytes", 499);
+  EXPECT_EQ(deciding("values-right").code, "card-unfed");
+  EXPECT_EQ(deciding("bytes-up").code, "needs:values-right");
+}
+
 TEST_F(Points, AHazardLeavesTheOtherChecksAlone) {
   cases_[0].status = Status::hazard;
   EXPECT_EQ(check("time").status, CheckStatus::passed);
+}
+
+TEST_F(Points, OfAnOrderingCheckAreLostByAHazardWithItsOwnCode) {
+  rule("time").rule = spec::Rule::ordered;
+  rule("time").code = "time";
+  EXPECT_EQ(check("time").status, CheckStatus::passed);
+  end_case(cases_[0], Status::hazard, "unordered-read", "nothing orders operation 9 after operation 7");
+  EXPECT_EQ(deciding("time").code, "unordered-read");
+  EXPECT_EQ(deciding("time").loss, Loss::rule);
+  EXPECT_EQ(check("values-right").status, CheckStatus::passed);
+  EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);
+}
+
+TEST_F(Points, OfTimeAreLostWhenThreadsDroveTheCard) {
+  cases_[1].from_threads = true;
+  EXPECT_DOUBLE_EQ(check("time").share, 2.0 / 3);
+  EXPECT_EQ(deciding("time").code, "driven-from-threads");
+  EXPECT_EQ(check("bytes-up").status, CheckStatus::passed) << "counts do not depend on the order";
 }
 
 TEST_F(Points, NeedsMayNameAnotherCheck) {

@@ -1,6 +1,8 @@
 // The report: score, verdict, next step, words.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "grade/grade.hpp"
 #include "grade_cases.hpp"
 
@@ -155,6 +157,43 @@ TEST(Outcome, SurvivesTheWayThroughJson) {
   EXPECT_EQ(to_json(back).dump(), to_json(outcome).dump());
   EXPECT_EQ(back.plan.seed, outcome.plan.seed);
   EXPECT_EQ(back.status, Status::out_of_memory);
+}
+
+TEST_F(Report, HasAdviceOfItsOwnForEachKindOfWrongResult) {
+  std::set<std::string> causes;
+  for (const char* code : {"wrong-shape", "wrong-dtype", "not-finite", "card-unfed", "wrong-values"}) {
+    end_case(cases_[0], Status::wrong_values, code, "it is wrong");
+    causes.insert(check(report(), "values-right").at("explain").at("cause").get<std::string>());
+  }
+  EXPECT_EQ(causes.size(), 5u);
+}
+
+TEST_F(Report, TakesAnAbortForNoException) {
+  end_case(cases_[0], Status::crashed, "aborted", "the program aborted during the call");
+  const std::string cause = check(report(), "values-right").at("explain").at("cause");
+  EXPECT_NE(cause.find("abort()"), std::string::npos) << cause;
+}
+
+TEST_F(Report, LeavesTheBracesInWhatASubmissionThrew) {
+  end_case(cases_[0], Status::crashed, "exception", "threw {value} and {case}" + std::string(100'000, '{'));
+  const std::string text = check(report(), "values-right").at("reason").at("text");
+  EXPECT_EQ(text.substr(0, 24), "threw {value} and {case}");
+}
+
+TEST_F(Report, ShowsTheHazardsOfACase) {
+  Hazard hazard;
+  hazard.kind = "unordered-read";
+  hazard.text = "a reads b";
+  hazard.count = 3;
+  hazard.earlier = {"copy 'b'", 1};
+  hazard.later = {"the host", std::nullopt};
+  cases_[0].hazards = {hazard};
+  cases_[0].notes = {"reads 4 bytes of 'x' that nothing has written"};
+  const Json shown = report().at("cases").at(0);
+  EXPECT_EQ(shown.at("hazards").at(0).at("earlier").at("stream"), 1);
+  EXPECT_TRUE(shown.at("hazards").at(0).at("later").at("stream").is_null());
+  EXPECT_EQ(shown.at("notes").size(), 1u);
+  EXPECT_EQ(to_json(outcome_from(to_json(cases_[0]))), to_json(cases_[0])) << "it survives the way to the grader";
 }
 
 }  // namespace

@@ -106,9 +106,27 @@ INSTANTIATE_TEST_SUITE_P(
                 "reference_times = 1.1\nalso = [{ rule = \"equals\", metric = [\"launches\"], limit = 1, code = \"x\", "
                 "text = \"y\", more = 3 }]",
                 "3 }]", "unknown key 'more' in [[also]]"},
+        Mistake{"Infinity", "points = 30", "points = inf", "inf", "expected a finite number"},
+        Mistake{"NotANumber", "reference_times = 1.1", "reference_times = nan", "nan", "expected a finite number"},
+        Mistake{"MetricWithASlip", "metric = [\"time_ps\"]", "metric = [\"time_pd\"]", "[\"time_pd\"]",
+                "the card has one that is called 'time_ps'"},
+        Mistake{"PlaceholderThatStandsForNothing", "reference_times = 1.1",
+                "reference_times = 1.1\nalso = [{ rule = \"equals\", metric = [\"launches\"], limit = 1, code = \"x\", "
+                "text = \"{valu} launches\" }]",
+                "\"{valu}", "{valu} stands for nothing"},
         Mistake{"FileOutsideTheFolder", "files = [\"submission.cpp\"]", "files = [\"../other.cpp\"]", "[\"../other",
                 "not a file of the student's folder"}),
     [](const testing::TestParamInfo<Mistake>& mistake) { return mistake.param.name; });
+
+TEST(LabTomlHandout, MustHaveTheAnchorsThatChecksName) {
+  const std::string text = replaced(kLabText, "rule = \"ratio\"", "handout = \"task-9\"\nrule = \"ratio\"");
+  EXPECT_TRUE(parse_lab(text, "lab.toml", "<h2 id=\"task-9\">").ok());
+  EXPECT_TRUE(parse_lab(text, "lab.toml").ok()) << "without a handout there is nothing to compare";
+  const Result<LabSpec> lab = parse_lab(text, "lab.toml", "<h2 id=\"task-1\">");
+  ASSERT_FALSE(lab.ok());
+  EXPECT_EQ(std::string(lab.error().what()).find("lab.toml:" + position_of(text, "\"task-9\"")), 0u)
+      << lab.error().message();
+}
 
 }  // namespace
 }  // namespace labrig::spec

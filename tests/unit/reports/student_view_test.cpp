@@ -50,6 +50,21 @@ TEST(StudentView, KeepsTheCodeOfAHiddenReasonAndTakesItsTextOutEverywhere) {
   EXPECT_EQ(shown["checks"][0]["explain"]["evidence"], "seen: (a hidden case: details are not shown).");
 }
 
+TEST(StudentView, SaysOfAHiddenCrashNothingThatTheSubmissionChose) {
+  Json report = sample("crashed");
+  for (Json& item : report["cases"]) {
+    if (item["visibility"] != "hidden") continue;
+    item["status"] = "crashed";
+    item["reason"] = {{"code", "rows-are-72"}, {"text", "x"}};
+  }
+  report["checks"][0]["reason"]["code"] = "rows-are-72";
+  report["checks"][0]["cases"][0]["code"] = "rows-are-72";
+  report["verdict"] = "mend first: a call ended with an error (rows-are-72).";
+  const Json shown = student_view(report);
+  EXPECT_EQ(shown.dump().find("rows-are-72"), std::string::npos) << shown.dump(1);
+  EXPECT_EQ(hidden_case(shown)["reason"]["code"], "crashed");
+}
+
 TEST(StudentView, KeepsATextThatAVisibleCaseSaysAsWell) {
   Json report = sample("crashed");
   for (Json& item : report["cases"])

@@ -184,11 +184,14 @@ TEST(Meaning, HostileShapesAndAddressesAreRefused) {
 
 TEST(Meaning, AnOperandWithoutElementsNeedsNoBlock) {
   TestCard card;
-  const auto out = operand_at(0, kF32, {0}, Access::write);
-  const auto in = operand_at(0, kF32, {0}, Access::read);
-  card.launch(call_of(Kernel::add, {out, in, in}));
+  for (const std::uint64_t anywhere : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    const auto out = operand_at(anywhere, kF32, {8191, 0}, Access::write);
+    auto in = operand_at(anywhere, kF32, {8191, 0}, Access::read);
+    in.strides[0] = std::int64_t{1} << 59;  // nor steps that anybody checks
+    card.launch(call_of(Kernel::add, {out, in, in}));
+  }
   EXPECT_EQ(card.violation(), "");
-  EXPECT_EQ(card.metrics().launches, 1u);
+  EXPECT_EQ(card.metrics().launches, 2u);
 }
 
 TEST(Meaning, MemoryOfAnotherCardIsRefused) {

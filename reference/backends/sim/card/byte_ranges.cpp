@@ -46,11 +46,12 @@ void RangeSet::common(const ByteRange& range, std::vector<ByteRange>& parts) con
 }
 
 std::uint64_t extent_bytes(const Operand& operand) {
-  std::int64_t last = 0;
+  // First: without elements the strides may be anything, and nothing has checked them.
   for (int d = 0; d < operand.sizes.count(); ++d) {
     if (operand.sizes[d] == 0) return 0;
-    last += (operand.sizes[d] - 1) * operand.strides[d];
   }
+  std::int64_t last = 0;
+  for (int d = 0; d < operand.sizes.count(); ++d) last += (operand.sizes[d] - 1) * operand.strides[d];
   return (static_cast<std::uint64_t>(last) + 1) * element_bytes(operand.dtype);
 }
 

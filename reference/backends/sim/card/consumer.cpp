@@ -113,6 +113,7 @@ void Consumer::wait_for_work() {
 }
 
 void Consumer::client_is_gone() {
+  server_.drop_effects();
   client_gone_.store(true, std::memory_order_release);
   regions_.worker_page().bell.fetch_add(1, std::memory_order_release);
   futex_wake(regions_.worker_page().bell);

@@ -37,10 +37,12 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
   std::vector<std::vector<std::byte>> copies;  // of inputs that show poison
   for (int i = 0; i < placed.operand_count; ++i) {
     Operand& operand = placed.operands[static_cast<std::size_t>(i)];
-    const auto offset = reinterpret_cast<std::uint64_t>(operand.data);
+    const std::uint64_t bytes = extent_bytes(operand);
+    // Without elements it may have any address and any strides: nothing has checked them.
+    const std::uint64_t offset = bytes == 0 ? 0 : reinterpret_cast<std::uint64_t>(operand.data);
+    for (int d = 0; bytes == 0 && d < operand.strides.count(); ++d) operand.strides[d] = 0;
     operand.data = at(offset);
     if (i == 0 || poisoned.empty()) continue;
-    const std::uint64_t bytes = extent_bytes(operand);
     std::vector<ByteRange> parts;
     poisoned.common({offset, bytes}, parts);
     if (parts.empty()) continue;

@@ -9,6 +9,7 @@
 // Read next: device_memory.hpp.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -65,6 +66,8 @@ class Effects {
   // All that the clock is ordered after, in order of submission.
   void reach(const Clock& frontier);
   void carry_out_all();
+  // From any thread: nobody will see bytes any more. Effects from now on are counted, and do nothing.
+  void drop() { dropped_.store(true, std::memory_order_relaxed); }
   std::size_t count() const { return count_; }
   std::uint64_t captured_bytes() const { return captured_bytes_; }
 
@@ -86,6 +89,7 @@ class Effects {
   std::vector<PendingPtr> unused_;
   std::vector<std::pair<std::uint64_t, StreamIndex>> ready_;  // operation number, stream
   std::size_t count_ = 0;
+  std::atomic<bool> dropped_{false};
   std::uint64_t captured_bytes_ = 0;
 };
 

@@ -54,6 +54,9 @@ class Server {
   // Ends the service because the ring itself is damaged.
   void stop_for_damage(const std::string& what);
 
+  // From any thread: the client is gone, so what is still in its queue is checked, timed and counted only.
+  void drop_effects() { effects_.drop(); }
+
   // From any thread, as report().
   bool stopped() const { return stopped_; }
   bool finished() const { return finished_; }  // the client said `finish`

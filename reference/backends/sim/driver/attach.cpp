@@ -14,6 +14,8 @@ Client& client_or_throw() {
 
 void attach(const Handles& handles) { attach_sim_backends(make_backends(std::make_shared<Client>(handles, nullptr))); }
 
+bool driven_from_threads() { return client_or_throw().used_by_several_threads(); }
+
 void begin_region() { client_or_throw().call(Opcode::begin, {}, {}); }
 void finish_region() { client_or_throw().call(Opcode::finish, {}, {}); }
 

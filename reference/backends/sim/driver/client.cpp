@@ -98,6 +98,7 @@ void Client::wait_until(Condition condition) {
 }
 
 void Client::write(const void* record, std::size_t bytes) {
+  several_threads_ = several_threads_ || std::this_thread::get_id() != home_;
   const std::uint64_t granules = bytes / kGranuleBytes;
   const std::uint64_t to_end = kRingGranules - tail_ % kRingGranules;
   const std::uint64_t filler = granules > to_end ? to_end : 0;

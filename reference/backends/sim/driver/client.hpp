@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,11 @@ class Client {
 
   const Handles& handles() const { return handles_; }
   const AddressMap& map() const { return map_; }
+  // Whether a thread other than the one that made this client has sent commands: then time is ordered by arrival.
+  bool used_by_several_threads() {
+    const std::lock_guard lock(mutex_);
+    return several_threads_;
+  }
 
   struct Values {
     std::uint64_t value[4];
@@ -98,6 +104,8 @@ class Client {
   CrashTable crash_table_;
 
   std::mutex mutex_;
+  const std::thread::id home_ = std::this_thread::get_id();
+  bool several_threads_ = false;
   std::uint64_t tail_ = 0, sequence_ = 0, staging_position_ = 0, since_bell_ = 0;
   std::uint32_t last_ticket_ = 0;
   // What the card knows too: the streams of the machine by order of creation, and how many operations each has had.

@@ -71,7 +71,8 @@ class Service {
       }
       if (waiting[0].revents != 0 && !take_message()) return;
       if (ended_.load()) stop_worker();
-      if (report_wanted_ && (server_->finished() || ended_.load())) {
+      // Not before the client's last command: what it does between `finish` and its end belongs to the report.
+      if (report_wanted_ && ended_.load()) {
         report_wanted_ = false;
         if (!send_message(control_.get(), MessageKind::report, encode(server_->report()))) return;
       }

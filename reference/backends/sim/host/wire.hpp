@@ -4,7 +4,7 @@
 //     start {cards, limits, …} ─────────►
 //                            ◄───────── ready {}, or failed {what, why, fix}
 //     watch + pidfd of the worker ─────►
-//     report_request ───────────────────►      answered when the region is finished, or the client is gone
+//     report_request ───────────────────►      answered when the client is gone and its commands are done
 //                            ◄───────── report {…}
 //
 // A message is a kind, a length and JSON. Read next: card_process.cpp, device_service.cpp.

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "sequential.hpp"
-
 namespace labrig::sim::programs {
 namespace {
 
@@ -75,9 +73,7 @@ bool shows_bytes_of(const Hazard& hazard, const Program& program, const Pair& pa
 
 std::string tag_of(std::size_t index) { return "<" + std::to_string(index) + ">"; }
 
-std::string wrong_values(const Program& program, const std::vector<float>& seen, const std::vector<Pair>& unordered,
-                         const char* run) {
-  const std::vector<Value> right = sequential_values(program, unordered);
+std::string wrong_values(const std::vector<float>& seen, const std::vector<Value>& right, const char* run) {
   std::ostringstream text;
   if (seen.size() != right.size()) {
     text << run << ": " << seen.size() << " values seen, " << right.size() << " expected\n";

@@ -8,16 +8,15 @@
 #include "machine.hpp"
 #include "order.hpp"
 #include "program.hpp"
+#include "sequential.hpp"
 
 namespace labrig::sim::programs {
 
 // How command `index` of a tagged run is named: contained in what the card says about it.
 std::string tag_of(std::size_t index);
 
-// What is wrong, in sentences; empty when all is right. `run` names the run. Values that an unordered pair makes
-// doubtful may be anything.
-std::string wrong_values(const Program& program, const std::vector<float>& seen, const std::vector<Pair>& unordered,
-                         const char* run);
+// What is wrong, in sentences; empty when all is right. `run` names the run. Doubtful values may be anything.
+std::string wrong_values(const std::vector<float>& seen, const std::vector<Value>& right, const char* run);
 // The reported hazards must be these pairs.
 std::string wrong_hazards(const Program& program, const Report& report, const std::vector<Pair>& expected, bool tagged);
 

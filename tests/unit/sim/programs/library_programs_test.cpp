@@ -32,8 +32,8 @@ std::string complaint(const Program& program) {
   if (to_rows(eager.report.metrics) != to_rows(late.report.metrics)) text += "metrics differ between the two modes\n";
   const Program where_it_was = placed(program, late.run.places);
   const std::vector<Pair> unordered = unordered_pairs(where_it_was, late.run.answers);
-  text += wrong_values(where_it_was, eager.run.seen, {}, "eager");
-  text += wrong_values(where_it_was, late.run.seen, unordered, "late");
+  text += wrong_values(eager.run.seen, sequential_values(where_it_was, {}), "eager");
+  text += wrong_values(late.run.seen, sequential_values(where_it_was, unordered), "late");
   text += wrong_hazards(where_it_was, late.report, unordered, false);
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "backends/sim/machine.hpp"
@@ -34,6 +35,18 @@ struct OnMachine {
   InProcessMachine machine;
   const Device card{"sim:0"};
 };
+
+// What a hazard says, with the numbers of streams and operations left out.
+inline std::string without_numbers(std::string text) {
+  for (const std::string word : {"stream ", "operation "}) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      std::size_t end = at + word.size();
+      while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+      text.erase(at + word.size(), end - at - word.size());
+    }
+  }
+  return text;
+}
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

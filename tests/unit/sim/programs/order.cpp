@@ -1,6 +1,7 @@
 // The relation, its closure, the pairs; and a program with its missing waits.
 #include "order.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <random>
 #include <set>
@@ -147,6 +148,25 @@ std::vector<Pair> unordered_pairs(const Program& program, const std::vector<bool
     }
   }
   return pairs;
+}
+
+std::vector<std::size_t> carried_out_at(const Program& program, const std::vector<bool>& answers) {
+  const std::vector<Node> nodes = nodes_of(program, answers);
+  const std::vector<Row> behind = closure(nodes);
+  std::vector<std::size_t> at(program.commands.size(), 2 * program.commands.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::size_t& when = at[nodes[i].command];
+    if (nodes[i].host) when = std::min(when, 2 * nodes[i].command);
+    for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+      if (nodes[j].host && behind[i][j]) when = std::min(when, 2 * nodes[j].command);
+    }
+    for (std::size_t k = nodes[i].command; k < program.commands.size(); ++k) {
+      const Kind kind = program.commands[k].kind;
+      if (kind == Kind::throttle || kind == Kind::driver_free) when = std::min(when, 2 * k);
+      if (throttled_after(program, k)) when = std::min(when, 2 * k + 1);
+    }
+  }
+  return at;
 }
 
 std::size_t count_of(const std::vector<Pair>& pairs) {

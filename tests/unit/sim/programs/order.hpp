@@ -22,6 +22,12 @@ struct Pair {
 // `answers`: of each query, in order, whether it said "done"; where they are not given none did.
 std::vector<Pair> unordered_pairs(const Program& program, const std::vector<bool>& answers = {});
 
+// For each command the moment at which its effect is carried out in late mode: within the first command that lets the
+// host be ordered after it or makes the card carry out everything (a throttle; memory of the driver that is given
+// back): twice the number of that command; or by the throttle that follows a command: one more. At the end where that
+// is none.
+std::vector<std::size_t> carried_out_at(const Program& program, const std::vector<bool>& answers);
+
 // How many pairs of commands they are, whatever the kinds.
 std::size_t count_of(const std::vector<Pair>& pairs);
 

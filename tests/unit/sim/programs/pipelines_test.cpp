@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cctype>
 #include <functional>
 
 #include "labrig/ops.hpp"
@@ -140,18 +139,6 @@ TEST(FourPipelines, TakeTheTimesOfAnH200) {
   EXPECT_NEAR(timed("h200", pageable).ms, 178, 178 * 0.2);
   EXPECT_NEAR(timed("h200", serial).ms, 63, 63 * 0.1);
   EXPECT_NEAR(timed("h200", overlapped).ms, 44.6, 44.6 * 0.1);
-}
-
-// What a hazard says, with the numbers of streams and operations left out.
-std::string without_numbers(std::string text) {
-  for (const std::string word : {"stream ", "operation "}) {
-    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-      std::size_t end = at + word.size();
-      while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
-      text.erase(at + word.size(), end - at - word.size());
-    }
-  }
-  return text;
 }
 
 TEST(FourPipelines, HaveAHazardWithoutAnyOneOfTheirWaits) {
@@ -296,70 +283,6 @@ TEST(ThreeStages, WithoutAnyOneOfTheirWaitsHaveAHazard) {
     EXPECT_GT(report.metrics.hazards, 0u) << "wait " << left_out;
     ASSERT_FALSE(report.hazards.empty()) << "wait " << left_out;
   }
-}
-
-// --- races with the host give wrong bytes every time -----------------------------------------------------------------
-
-TEST(HostRaces, AreNamed) {
-  OnMachine on;
-  const Tensor result = full({1000}, 7, on.card).set_name("result");
-  const Tensor host = empty({1000}, Options().pinned_memory()).set_name("host result");
-  host.copy_(result, true);
-  EXPECT_NE(host.data<const float>()[0], 7);
-  synchronize(on.card);
-  result.copy_(host, true);
-  host.fill_(8);
-  const Report report = on.report();
-  ASSERT_EQ(report.hazards.size(), 2u);
-  EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::read_after_write);
-  EXPECT_TRUE(report.hazards[0].later.host);
-  EXPECT_EQ(report.hazards[0].text, "");
-  EXPECT_EQ(report.hazards[1].kind, Hazard::Kind::write_after_read);
-  EXPECT_EQ(report.hazards[1].text, "");
-}
-
-TEST(HostRaces, AResultThatIsReadEarlyIsWrongEveryTime) {
-  OnMachine on;
-  const Tensor result = full({1000}, 7, on.card).set_name("result");
-  synchronize(on.card);
-  for (int i = 0; i < 20; ++i) {
-    const Tensor host = empty({1000}, Options().pinned_memory()).set_name("host result");
-    host.copy_(result, true);
-    EXPECT_TRUE(none_is(host, 7)) << "reading " << i;
-    synchronize(on.card);
-    EXPECT_TRUE(all_are(host, 7)) << "reading " << i;
-  }
-  EXPECT_GE(on.hazards(), 20u);
-}
-
-// The other way round: a small pageable copy that blocks orders the host after what is before it in its stream, so the
-// pinned memory may be rewritten at once, although the copy itself travels without an answer of the card.
-TEST(HostRaces, ABlockingCopyOrdersTheHostAfterEarlierUploads) {
-  OnMachine on;
-  const Tensor host = empty({1000}, Options().pinned_memory()).set_name("batch");
-  const Tensor there = empty({1000}, on.card).set_name("input"), other = empty({8}, on.card).set_name("other");
-  const Tensor pageable = full({8}, 0);
-  for (int i = 0; i < 200; ++i) {
-    host.fill_(i);
-    there.copy_(host, true);
-    other.copy_(pageable);
-    host.fill_(-1);
-    EXPECT_TRUE(all_are(there.cpu(), static_cast<float>(i))) << "round " << i;
-  }
-  EXPECT_EQ(on.hazards(), 0u);
-}
-
-TEST(HostRaces, APinnedBufferThatIsRewrittenInFlightSendsWrongBytesEveryTime) {
-  OnMachine on;
-  const Tensor host = empty({1000}, Options().pinned_memory()).set_name("batch");
-  const Tensor there = empty({1000}, on.card).set_name("input");
-  for (int i = 0; i < 20; ++i) {
-    host.fill_(i);
-    there.copy_(host, true);
-    host.fill_(1000 + i);
-    EXPECT_TRUE(none_is(there.cpu(), static_cast<float>(i))) << "round " << i;
-  }
-  EXPECT_EQ(on.hazards(), 20u);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // the shrinker cuts. Nothing here knows how the card works.
 //
 //   generate ─► Program ─┬─► order.hpp       which operations nothing orders (brute force)
-//                        ├─► sequential.hpp  what every value must be
+//                        ├─► sequential.hpp  what every value must be where nothing races
+//                        ├─► late.hpp        what late mode shows, races and all
 //                        ├─► card_run.hpp    the card itself, record by record    ─┐
 //                        └─► library_run.hpp the card, in a submission's language ─┴► judge.hpp compares
 //
@@ -91,6 +92,10 @@ struct Program {
   std::vector<Command> commands;
 };
 
+// A throttle follows the command.
+inline bool throttled_after(const Program& program, std::size_t command) {
+  return program.throttle_every > 0 && (command + 1) % static_cast<std::size_t>(program.throttle_every) == 0;
+}
 inline int event_card(int event) { return event % kCards; }
 inline int unit_bytes(const Program& program) {
   return program.unit_elements * (program.element == Element::f32 ? 4 : 1);

@@ -125,6 +125,26 @@ std::vector<Value> sequential_values(const Program& program, const std::vector<P
   return seen;
 }
 
+bool reads_undefined_bytes(const Program& program) {
+  Masks undefined{};
+  const auto meets = [&](const Masks& masks) {
+    for (std::size_t space = 0; space < kSpaces; ++space) {
+      if ((masks[space] & undefined[space]) != 0) return true;
+    }
+    return false;
+  };
+  for (const Command& command : program.commands) {
+    if (meets(reads_of(command))) return true;
+    if (command.kind == Kind::alloc) undefined[static_cast<std::size_t>(command.out.space)] |= command.out.mask();
+    const Masks written = writes_of(command);
+    for (std::size_t space = 0; space < kSpaces; ++space) undefined[space] &= ~written[space];
+  }
+  for (const Range& block : live_at_the_end(program)) {
+    if ((block.mask() & undefined[static_cast<std::size_t>(block.space)]) != 0) return true;
+  }
+  return false;
+}
+
 std::vector<Range> live_at_the_end(const Program& program) {
   std::vector<Range> live;
   for (const Command& command : program.commands) {

@@ -18,6 +18,10 @@ struct Value {
 // at the end.
 std::vector<Value> sequential_values(const Program& program, const std::vector<Pair>& unordered);
 
+// An operation reads bytes of a card that nothing has written since their block was announced; the final look at the
+// live blocks counts.
+bool reads_undefined_bytes(const Program& program);
+
 // The first values of the arena: what the host writes there before the program starts.
 inline float arena_start(int unit) { return static_cast<float>(100 + unit); }
 
