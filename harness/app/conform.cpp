@@ -18,7 +18,11 @@ using nlohmann::ordered_json;
 void print_text(const conform::AllocTracesResult& result) {
   std::printf("%zu of %zu exact\n", result.exact, result.traces);
   if (result.without_log > 0) {
-    std::printf("%zu of them without a log: addresses are not compared there\n", result.without_log);
+    std::printf(
+        "%zu of them without a log: addresses are not compared there; which of two equal blocks is taken depends on "
+        "them, "
+        "so that figures can differ\n",
+        result.without_log);
   }
   if (!result.ignored.empty()) {
     std::string list;

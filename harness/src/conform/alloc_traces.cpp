@@ -334,6 +334,9 @@ Result<AllocTracesResult> conform_alloc_traces(const JsonFile& file) {
       if (!difference) ++result.exact;
       if (difference && !result.first) result.first = difference;
     }
+    if (result.operations > 0 && result.figures + result.addresses == 0 && !result.first) {
+      return file.error_at(Place(), "has no statistic that is known here, and no log of addresses to compare");
+    }
     result.ignored.assign(ignored.begin(), ignored.end());
     return result;
   } catch (const Error& error) {

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr int kDeepest = 64;  // whoever walks over a document does it by recursion
 constexpr const char* kFix = "use a file as it was recorded; the README beside the recordings says what each contains";
 
 Error bad_file(const std::filesystem::path& path, const std::string& why) {
@@ -130,7 +131,12 @@ Result<JsonFile> JsonFile::read(const std::filesystem::path& path) {
   file.path_ = path;
   file.text_ = std::move(text).value();
   try {
-    file.json_ = json::parse(file.text_);
+    bool too_deep = false;
+    file.json_ = json::parse(file.text_, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      too_deep = too_deep || depth > kDeepest;
+      return !too_deep;
+    });
+    if (too_deep) return bad_file(path, "it is nested more than " + std::to_string(kDeepest) + " deep");
   } catch (const json::parse_error& error) {
     const std::size_t offset = std::min(error.byte > 0 ? error.byte - 1 : 0, file.text_.size());
     return bad_file(path, place_text(path, file.text_, offset) + ": this is not JSON, or JSON that is cut short");

@@ -191,6 +191,20 @@ TEST_F(ConformAllocTraces, SaysWhereAFileIsNotJson) {
   EXPECT_NE(error.why().find("traces.json:2:13: this is not JSON"), std::string::npos) << error.why();
 }
 
+TEST_F(ConformAllocTraces, RefusesToCompareNothing) {
+  const std::string rest = "\"traces\": [{\"ops\": [[\"empty_cache\"]], \"stats\": [[0]]}]}";
+  EXPECT_NE(refused("{\"keys\": [\"num_dreams\"], " + rest).why().find("no statistic that is known"),
+            std::string::npos);
+  EXPECT_TRUE(conform(file("{\"keys\": [\"num_ooms\"], " + rest)));
+}
+
+TEST_F(ConformAllocTraces, RefusesADocumentThatIsNestedWithoutEnd) {
+  const std::size_t deep = 500'000;
+  const Error error = refused("{\"traces\": [{\"ops\": [], \"stats\": [], \"name\": " + std::string(deep, '[') +
+                              std::string(deep, ']') + "}]}");
+  EXPECT_EQ(error.why(), "it is nested more than 64 deep");
+}
+
 TEST_F(ConformAllocTraces, SaysThatAPackedFileIsCutShort) {
   std::ifstream whole(golden(), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
