@@ -85,7 +85,7 @@ std::string full_text(const Check& check, bool color) {
   return out;
 }
 
-// The hazards of the first case that has some.
+// The hazards of the first case that has some; where no hazard was recorded, why a case counts as one.
 std::string hazards(const Report& report) {
   constexpr std::size_t kGroups = 3;
   for (const Case& one : report.cases) {
@@ -99,6 +99,9 @@ std::string hazards(const Report& report) {
       out += fmt::format("  … {} more kinds: labrig check --json, or the report\n", one.hazards.size() - kGroups);
     return out;
   }
+  for (const Case& one : report.cases)
+    if (one.status == "hazard")
+      return fmt::format("\nhazard in {}:\n", one.id) + wrapped(one.reason.text, "  ", "    ");
   return {};
 }
 

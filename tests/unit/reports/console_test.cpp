@@ -24,6 +24,15 @@ TEST(Console, TellsOneCauseOnce) {
   EXPECT_NE(text.find("lost with values-right"), std::string::npos);
 }
 
+TEST(Console, SaysWhyACaseIsAHazardThatNobodyRecorded) {
+  nlohmann::json report = sample("solution");
+  EXPECT_EQ(render_console(report, false).find("hazard"), std::string::npos);
+  nlohmann::json& one = report["cases"][0];
+  one["status"] = "hazard";
+  one["reason"] = {{"code", "wrong-when-late"}, {"text", "right when the card works at once"}};
+  EXPECT_NE(render_console(report, false).find("  right when the card works at once\n"), std::string::npos);
+}
+
 TEST(Console, UsesColourOnlyWhenAsked) {
   EXPECT_EQ(render_console(sample("crashed"), false).find('\x1b'), std::string::npos);
   EXPECT_NE(render_console(sample("crashed"), true).find("\x1b[31mFAIL\x1b[0m"), std::string::npos);
