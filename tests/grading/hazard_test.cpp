@@ -58,6 +58,20 @@ TEST(Ordering, OfAMissingWaitIsAHazardThatNamesBothOperations) {
   }
 }
 
+// Nothing of the submission reads the result: the harness does, as soon as it is returned.
+TEST(Ordering, OfAResultThatIsReturnedInFlightIsAHazardWithItsCopy) {
+  const Ordered graded = grade_ordered("no_wait_for_the_result");
+  const json& one = graded.report.at("cases").at(0);
+  EXPECT_EQ(one.at("status"), "hazard") << graded.console;
+  EXPECT_EQ(one.at("reason").at("code"), "host-read-in-flight");
+  EXPECT_EQ(one.at("metrics").at("hazards"), 1);
+  ASSERT_FALSE(one.at("hazards").empty());
+  EXPECT_EQ(one.at("hazards").at(0).at("earlier").at("what"), "copy 'download sum'");
+  EXPECT_EQ(one.at("hazards").at(0).at("later").at("stream"), nullptr);
+  EXPECT_NE(graded.console.find("without waiting for copy 'download sum'"), std::string::npos) << graded.console;
+  EXPECT_EQ(graded.report.at("score"), 60);
+}
+
 TEST(Ordering, CostsTheOrderingChecksAlone) {
   const Ordered graded = grade_ordered("no_wait_for_the_copy");
   EXPECT_EQ(graded.report.at("score"), 60);

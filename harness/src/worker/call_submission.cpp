@@ -6,16 +6,20 @@
 #include <vector>
 
 #include "backends/sim/machine.hpp"
+#include "device/backend.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::worker {
 
 namespace {
 
-// A copy that no later effect can reach. Undefined tensors are left out: the judge then misses them by name.
+// A copy that no later effect can reach. Whoever returns a tensor says that it can be read now: a download that is
+// still on its way to it is a hazard of the submission's. Undefined tensors are left out: the judge then misses them by
+// name.
 Tensor copy_of(const Tensor& value) {
   const Tensor plain = value.contiguous();
   const Tensor copy = empty(plain.sizes(), plain.dtype());
+  if (Backend* const clock = attached_sim_clock()) clock->host_access(plain.data_ptr(), plain.nbytes(), false);
   if (plain.nbytes() > 0) std::memcpy(copy.data_ptr(), plain.data_ptr(), plain.nbytes());
   return copy;
 }
