@@ -67,9 +67,12 @@ CaseOutcome with_order(CaseOutcome eager, const std::optional<CaseOutcome>& late
   // Threads race, so two runs of theirs may differ.
   const std::string different = differences(eager, *late);
   if (different.empty() || eager.from_threads || late->from_threads) return eager;
-  eager.status = Status::fault;
-  eager.reason = Reason{"modes-differ", "the card counted differently in its two modes (eager and late): " + different};
-  return eager;
+  return as_hazard(
+      std::move(eager), "runs-differ",
+      fmt::format("run once with the card at once and once as late as it may, the same call did not do the "
+                  "same ({}): it goes by something besides its inputs, such as memory that a copy was still "
+                  "writing, random numbers, the time or an address",
+                  different));
 }
 
 }  // namespace labrig::supervisor
