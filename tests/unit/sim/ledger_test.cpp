@@ -136,6 +136,17 @@ TEST_F(LedgerTest, WhatTheHostIsBehindIsForgotten) {
   EXPECT_LE(ledger_.ranges(), 4097u);
 }
 
+TEST_F(LedgerTest, CountsTheAccessesThatItKeeps) {
+  for (int i = 0; i < 10; ++i) conflicts(a_, 0, 100, true);
+  conflicts(b_, 0, 50, false);
+  EXPECT_EQ(ledger_.entries(), 2u * 10 + 1) << "a range that is split has its entries twice";
+  ledger_.order().reach(ledger_.order().clock(a_));
+  ledger_.sweep();
+  EXPECT_EQ(ledger_.entries(), 1u);
+  EXPECT_EQ(ledger_.ranges(), 1u);
+  EXPECT_EQ(conflicts(a_, 0, 100, true), 1u);
+}
+
 TEST(Findings, AreGroupedByKindAndNamesAndCountedInPairs) {
   TestCard card;
   for (const auto stream : {std::uint16_t{1}, std::uint16_t{2}})

@@ -230,6 +230,33 @@ TEST(Limits, TablesOfTheCardAreBounded) {
   EXPECT_EQ(card.violation(), "over-limit");
 }
 
+// 32 streams that read every other float of one tensor, again and again, and nobody waits: each launch adds 4,096
+// entries to the ledger. What is sent afterwards adds nothing. With a wait now and then there is no limit.
+TEST(Limits, TheLedgerIsBoundedAndForgetsWhatTheHostIsBehind) {
+  constexpr std::uint16_t kStreams = 32;
+  for (const bool waits : {true, false}) {
+    TestCard card(options_with(round_profile(), false));
+    const std::uint64_t all = card.block(8 * 4'096);
+    std::uint64_t result[kStreams];
+    for (std::uint16_t stream = 0; stream < kStreams; ++stream) {
+      result[stream] = card.block(4 * 4'096);
+      card.send(Opcode::stream_create, {kStreamNonBlocking}, {0, static_cast<std::uint16_t>(stream + 1)});
+    }
+    Operand column = operand_at(all, kF32, {4'096}, Access::read);
+    column.strides = {2};
+    card.launch(call_of(Kernel::fill, {operand_at(all, kF32, {8'192}, Access::write)}));
+    card.send(Opcode::sync_device);
+    for (int i = 0; i < 20 * kStreams; ++i) {
+      const auto stream = static_cast<std::uint16_t>(i % kStreams);
+      card.launch(call_of(Kernel::relu, {operand_at(result[stream], kF32, {4'096}, Access::write), column}),
+                  {0, static_cast<std::uint16_t>(stream + 1)});
+      if (waits && i % 100 == 99) card.send(Opcode::sync_device);
+    }
+    EXPECT_EQ(card.violation(), waits ? "" : "over-limit");
+    EXPECT_EQ(card.server().stopped(), !waits);
+  }
+}
+
 TEST(Limits, ChartsAreCutCountersAreNot) {
   MachineOptions options = options_with(round_profile());
   options.limits.trace_events = 5;

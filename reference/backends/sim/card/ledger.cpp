@@ -66,4 +66,14 @@ std::size_t Ledger::ranges() const {
   return count;
 }
 
+std::size_t Ledger::entries() const {
+  std::size_t count = 0;
+  for (const Shadow& shadow : shadows_) count += shadow.entries();
+  return count;
+}
+
+void Ledger::sweep() {
+  for (Shadow& shadow : shadows_) shadow.sweep(order_.frontier());
+}
+
 }  // namespace labrig::sim

@@ -35,8 +35,11 @@ class Ledger {
   // The host gives pinned memory back, whose blocks are those that the entries name.
   void host_frees(std::size_t space, std::uint64_t start, std::uint64_t bytes);
   const std::vector<Conflict>& conflicts() const { return conflicts_; }
-  // What it keeps of earlier operations, in pieces of memory.
+  // What it keeps of earlier operations: pieces of memory, and accesses to them.
   std::size_t ranges() const;
+  std::size_t entries() const;
+  // Forgets what the host is ordered after.
+  void sweep();
 
  private:
   void add_conflict(const Entry& entry, bool written, std::uint64_t start, std::uint64_t bytes,

@@ -67,7 +67,7 @@ class Server {
 
  private:
   static constexpr std::uint64_t kBytesPerStep = 16;  // of a plain copy
-  static constexpr std::size_t kMaxLedgerRanges = std::size_t{1} << 19;
+  static constexpr std::size_t kMaxLedgerRanges = std::size_t{1} << 19, kMaxLedgerEntries = std::size_t{1} << 21;
   struct Card {
     Prices prices;
     RangeTable segments;
@@ -127,6 +127,7 @@ class Server {
   // Puts the operation that touches what was told by touch() into the command's stream; `effect` learns what of it is
   // poisoned.
   Operation enter(const Command& command, const Who& who, Effect& effect);
+  void bound_ledger();
   void poison(const Conflict& conflict, Effect& effect);
   // Now, or late.
   void carry_out(const Operation& operation, Effect&& effect);

@@ -45,14 +45,21 @@ Operation Server::enter(const Command& command, const Who& who, Effect& effect) 
     }
   }
   accesses_.clear();
-  if (ledger_.ranges() > kMaxLedgerRanges) {
-    refuse({"over-limit",
-            "the work that nobody has waited for touches more than " + std::to_string(kMaxLedgerRanges) +
-                " separate pieces of memory",
-            "the card keeps a table of them, of a limited size",
-            "wait for the device now and then, or work on contiguous tensors"});
-  }
+  bound_ledger();
   return operation;
+}
+
+// The table must not grow with what a client goes on to send: the card stops.
+void Server::bound_ledger() {
+  const auto full = [&] { return ledger_.ranges() > kMaxLedgerRanges || ledger_.entries() > kMaxLedgerEntries; };
+  if (!full()) return;
+  ledger_.sweep();
+  if (!full()) return;
+  stop({"over-limit",
+        "the work that nobody has waited for touches more than " + std::to_string(kMaxLedgerRanges) +
+            " separate pieces of memory, or touches them more than " + std::to_string(kMaxLedgerEntries) + " times",
+        "the card keeps a table of them, of a limited size",
+        "wait for the device now and then, or work on contiguous tensors"});
 }
 
 void Server::count_hazards(const Later& later, std::span<const MemoryAccess> accesses) {

@@ -11,6 +11,7 @@ void Shadow::split(std::uint64_t at) {
   if (next == ranges_.begin()) return;
   Range& before = std::prev(next)->second;
   if (before.end <= at) return;
+  for (const Track& track : before.tracks) entries_ += track.writes.size() + track.reads.size();
   ranges_.emplace_hint(next, at, Range{before.end, before.tracks});
   before.end = at;
 }
@@ -25,25 +26,35 @@ void Shadow::enter(Range& range, bool write, const Entry& entry, const Clock& fr
     list.back().possible = list.back().possible && entry.possible;
     return;
   }
+  entries_ -= list.size();
   if (!list.empty() && list.back().sequence <= frontier.of(entry.stream)) list.clear();
   if (list.size() == kHistory) list.erase(list.begin(), list.begin() + kHistory / 2);
   list.push_back(entry);
+  entries_ += list.size();
 }
 
 void Shadow::sweep_when_large(const Clock& frontier) {
-  if (ranges_.size() <= sweep_at_) return;
+  if (ranges_.size() <= sweep_at_ && entries_ <= sweep_entries_at_) return;
   sweep(frontier);
   sweep_at_ = std::max(kSweepAt, 2 * ranges_.size());
+  sweep_entries_at_ = std::max(kSweepEntriesAt, 2 * entries_);
 }
 
 void Shadow::sweep(const Clock& frontier) {
-  const auto past = [&](const std::vector<Entry>& list) {
-    return list.empty() || list.back().sequence <= frontier.of(list.back().stream);
+  entries_ = 0;
+  const auto drop_past = [&](std::vector<Entry>& list) {
+    std::erase_if(list, [&](const Entry& entry) { return entry.sequence <= frontier.of(entry.stream); });
+    entries_ += list.size();
+    return list.empty();
   };
-  std::erase_if(ranges_, [&](const auto& range) {
-    return std::all_of(range.second.tracks.begin(), range.second.tracks.end(),
-                       [&](const Track& track) { return past(track.writes) && past(track.reads); });
-  });
+  for (auto range = ranges_.begin(); range != ranges_.end();) {
+    std::vector<Track>& tracks = range->second.tracks;
+    std::erase_if(tracks, [&](Track& track) {
+      const bool no_writes = drop_past(track.writes), no_reads = drop_past(track.reads);
+      return no_writes && no_reads;
+    });
+    range = tracks.empty() ? ranges_.erase(range) : std::next(range);
+  }
 }
 
 }  // namespace labrig::sim

@@ -51,6 +51,8 @@ class Shadow {
   void access(std::uint64_t start, std::uint64_t bytes, bool write, const Entry& entry, const Clock& clock,
               const Clock& frontier, Found found);
   std::size_t ranges() const { return ranges_.size(); }
+  // Accesses kept, over all ranges: what the memory of this table grows with.
+  std::size_t entries() const { return entries_; }
   // Drops what lies at or below the frontier.
   void sweep(const Clock& frontier);
 
@@ -58,7 +60,7 @@ class Shadow {
   // At most this many accesses of one kind of a stream are kept a range: more are not counted, but never missed,
   // because whoever is not ordered after an older one is not ordered after the newest.
   static constexpr std::size_t kHistory = 64;
-  static constexpr std::size_t kSweepAt = 4096;
+  static constexpr std::size_t kSweepAt = 4096, kSweepEntriesAt = std::size_t{1} << 16;
 
   struct Track {
     StreamIndex stream;
@@ -73,12 +75,13 @@ class Shadow {
   template <class Found>
   static void meet_range(const Range& range, std::uint64_t start, std::uint64_t end, bool write, const Clock& clock,
                          Found& found);
-  static void enter(Range& range, bool write, const Entry& entry, const Clock& frontier);
+  void enter(Range& range, bool write, const Entry& entry, const Clock& frontier);
   void split(std::uint64_t at);
   void sweep_when_large(const Clock& frontier);
 
   Ranges ranges_;
-  std::size_t sweep_at_ = kSweepAt;
+  std::size_t entries_ = 0;
+  std::size_t sweep_at_ = kSweepAt, sweep_entries_at_ = kSweepEntriesAt;
 };
 
 template <class Found>
@@ -115,7 +118,8 @@ void Shadow::access(std::uint64_t start, std::uint64_t bytes, bool write, const 
   // Most accesses are to a whole tensor, as the one before.
   if (const auto same = ranges_.find(start); same != ranges_.end() && same->second.end == end) {
     meet_range(same->second, start, end, write, clock, found);
-    return enter(same->second, write, entry, frontier);
+    enter(same->second, write, entry, frontier);
+    return sweep_when_large(frontier);
   }
   split(start);
   split(end);
