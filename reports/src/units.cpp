@@ -105,6 +105,7 @@ const std::vector<MetricInfo>& known_metrics() {
       {"peak_allocated_bytes", "peak allocated", "bytes"},
       {"peak_reserved_bytes", "peak reserved", "bytes"},
       {"pinned_peak_bytes", "peak pinned", "bytes"},
+      {"pinned_taken_peak_bytes", "peak pinned, as taken from the driver", "bytes"},
       {"hazards", "hazards", ""},
       {"overlap", "copying while computing", "ps"},
   };

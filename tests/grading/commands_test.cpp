@@ -114,8 +114,9 @@ TEST(Usage, ErrorsSayWhatWhyAndFix) {
 }
 
 TEST(Grade, ReadsASeedThatBeginsWithZeroAsTen) {
-  const Graded ten = grade_toy(toy_plugin("solution"), {"--seed", "010"});
-  EXPECT_EQ(ten.report.at("cases").at(0).at("seed"), "0xa");
+  const Outcome ten =
+      labrig({"check", toy_plugin("solution"), "--lab", "plus-one", "--seed", "010", "--task", "2", "--json"});
+  EXPECT_EQ(json::parse(ten.text).at("cases").at(0).at("seed"), "0xa");
 }
 
 TEST(Grade, RefusesAnEmptyOutAndAPipeForASubmission) {

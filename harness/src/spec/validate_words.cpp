@@ -31,12 +31,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // A name that is no metric of the card is a figure of the judge, which only the judge knows. One that is nearly a
 // metric is a slip.
 void check_metrics(const Condition& condition, const std::string& where, const Positions& positions) {
-  for (const std::string& name : condition.metric)
-    for (const reports::MetricInfo& known : reports::known_metrics())
+  const std::vector<reports::MetricInfo>& metrics = reports::known_metrics();
+  for (const std::string& name : condition.metric) {
+    if (std::ranges::any_of(metrics, [&](const reports::MetricInfo& known) { return known.name == name; })) continue;
+    for (const reports::MetricInfo& known : metrics)
       if (const std::size_t slips = distance(name, known.name); slips == 1 || slips == 2)
         throw positions.error(
             where + ".metric", "'" + name + "' is no metric", "the card has one that is called '" + known.name + "'",
             "write \"" + known.name + "\"; a figure of the judge's own needs a name that is less alike");
+  }
 }
 
 void check_text(const std::string& text, const std::string& where, const Positions& positions) {

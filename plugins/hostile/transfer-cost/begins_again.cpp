@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <cstring>
+#include <stdexcept>
 
 #include "correct.hpp"
 
@@ -43,7 +44,7 @@ class BeginsAgain : public flawed::Correct {
     const flawed::Tensor scores = Correct::score(batches, model, device);
     Wanted wanted{"_ZN6labrig3sim12begin_regionEv"};
     ::dl_iterate_phdr(search, &wanted);
-    if (wanted.found == nullptr) throw labrig::Error("not-found", "the symbol is not in the core", "", "");
+    if (wanted.found == nullptr) throw std::runtime_error("the symbol is not in the core");
     reinterpret_cast<void (*)()>(wanted.found)();
     return scores;
   }

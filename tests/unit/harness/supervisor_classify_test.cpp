@@ -145,9 +145,30 @@ TEST_F(Classify, ACallThatNeverFinishedOnTheCardIsAnEarlyStop) {
   expect(Status::stopped_early, "not-finished", "never told");
 }
 
+TEST_F(Classify, ACardThatIsStillAtWorkIsTheSubmissionsDoing) {
+  card_ = true;  // it lives, and has no time to report
+  come_back();
+  expect(Status::over_limit, "card-busy", "work that it left on the card");
+  run_ = WorkerRun{};
+  run_.phase = Phase::call;
+  run_.wait_status = killed(SIGSEGV);
+  expect(Status::crashed, "crashed", "SIGSEGV");
+}
+
+TEST_F(Classify, OutOfMemoryIsOneEndingWhicheverMemoryItWas) {
+  run_.stop = Stop::failed;
+  for (const char* code : {"out-of-memory", "out-of-pinned-memory", "out-of-host-memory", "host-out-of-memory"}) {
+    run_.exception = grade::Reason{code, "no memory left"};
+    expect(Status::out_of_memory, code, "no memory left");
+  }
+  run_.exception = grade::Reason{"out-of-range", "index 3"};
+  expect(Status::crashed, "out-of-range", "index 3");
+}
+
 TEST_F(Classify, WhatIsOursIsAFault) {
   card_ = true;  // and no report
   come_back();
+  run_.card_ended = true;
   expect(Status::fault, "card-died", "no report");
   with_card();
   run_.stop = Stop::card_ended;
