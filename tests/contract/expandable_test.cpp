@@ -109,6 +109,21 @@ TEST_P(Expandable, SaveAProgramThatALargeFirstStepFragments) {
   EXPECT_THROW(program(), OutOfMemoryError) << "the first 64 are cut, and cannot go back";
 }
 
+TEST_P(Expandable, CountAsMemoryOfThisProcessWhenItRunsOut) {
+  allow(96);
+  const Tensor first = take(64);
+  try {
+    take(64);
+    FAIL() << "nothing was thrown";
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(error.facts().reserved_bytes, static_cast<std::size_t>(before_ + 80 * kMiB));
+    for (const ProcessMemory& process : error.facts().processes) {  // none on a real card
+      EXPECT_TRUE(process.is_this);
+      EXPECT_EQ(process.bytes, static_cast<std::size_t>(80 * kMiB));
+    }
+  }
+}
+
 TEST_P(Expandable, WorkForEachStreamOfItsOwn) {
   Stream stream = new_stream(device);
   Tensor first = take(4);
