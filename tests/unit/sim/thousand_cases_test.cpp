@@ -1,6 +1,5 @@
 // A thousand cases in a row, half of them with the card as a process: no memory, descriptor, process, thread or shared
 // memory is left behind.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +9,9 @@
 #include <string>
 
 #include "backends/sim/machine.hpp"
-#include "device/backend.hpp"
 #include "labrig/ops.hpp"
 #include "labrig/stream.hpp"
+#include "test_worker.hpp"
 
 namespace labrig::sim {
 namespace {
@@ -77,21 +76,16 @@ void in_thread(int i) {
   EXPECT_EQ(machine.report().violation_text, "");
 }
 
-// The card is a process, and this one its worker.
+// Card and worker are processes of their own.
 void in_process(int i) {
   CardProcess card(LABRIG_TEST_DEVICE, options(i));
-  Handles handles = card.handles();
-  for (int* fd : {&handles.device_page_fd, &handles.worker_page_fd, &handles.arena_fd}) {
-    *fd = fcntl(*fd, F_DUPFD_CLOEXEC, 3);  // `attach` closes them
-  }
-  card.worker_started(getpid());
-  attach(handles);
-  small_case();
+  Worker worker(card, "random", static_cast<std::uint64_t>(i));
+  const WorkerEnd end = worker.wait();
+  EXPECT_EQ(end.status, 0) << end.errors;
   const auto report = card.report(60'000);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->finished);
   EXPECT_EQ(report->violation_text, "");
-  detach_sim_backends();
 }
 
 TEST(ThousandCases, LeaveNothingBehind) {
