@@ -101,6 +101,12 @@ class Program {
         return;
       case Opcode::driver_malloc:
         return allocate(where);
+      case Opcode::driver_reserve:
+        return reserve(where);
+      case Opcode::driver_map:
+      case Opcode::driver_unmap:
+        send(opcode, {address() / kDevicePageBytes * kDevicePageBytes, page_bytes(), 0, 0}, {where.device, 0, 0});
+        return;
       case Opcode::pageable_begin:
         card_.upload(address(), nullptr, 1 + choices_.below(choices_.one_in(16) ? 65'536 : 300), flags(), where);
         return;
@@ -140,6 +146,7 @@ class Program {
       }
       case Opcode::free_note:
       case Opcode::driver_free:
+      case Opcode::driver_release:
         send(opcode, {blocks_.empty() ? choices_.number() : blocks_[choices_.below(blocks_.size())], 0, 0, 0}, where);
         return;
       case Opcode::host_work:
@@ -162,6 +169,20 @@ class Program {
     if (!answer || answer->value[0] != 1) return;
     blocks_.push_back(answer->value[1]);
     if (!choices_.one_in(8)) send(Opcode::alloc_note, {blocks_.back(), 512, 512, 0}, {where.device, 0, 0});
+  }
+
+  std::uint64_t page_bytes() {
+    return choices_.one_in(8) ? choices_.number() : kDevicePageBytes * (1 + choices_.below(2));
+  }
+  // A range with a first page, and mostly a tensor in it.
+  void reserve(About where) {
+    const About card{where.device, 0, 0};
+    const auto range = send(Opcode::driver_reserve, {2 * page_bytes(), 0, 0, 0}, card);
+    if (!range || range->value[0] != 1) return;
+    const auto mapped = send(Opcode::driver_map, {range->value[1], page_bytes(), 0, 0}, card);
+    if (!mapped || mapped->value[0] != 1) return;
+    blocks_.push_back(range->value[1]);
+    if (!choices_.one_in(8)) send(Opcode::alloc_note, {blocks_.back(), 512, 512, 0}, card);
   }
 
   KernelCall launch() {

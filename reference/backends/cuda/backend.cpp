@@ -41,6 +41,7 @@ CudaBackend::CudaBackend(int index) : index_(index) {
   const CurrentDevice current(index_);
   check(cudaGetDeviceProperties(&properties_, index_), "cudaGetDeviceProperties");
   require_code_for_current_device();
+  pages_ = Pages(index_);
   scratch_bytes_ = scratch_bytes_for(properties_);
   streams_.push_back(new_stream(true));
   cublasHandle_t blas = nullptr;
@@ -103,6 +104,29 @@ void CudaBackend::driver_free(void* memory) {
   if (!current.ok()) return;
   ignore(cudaDeviceSynchronize());
   ignore(cudaFree(memory));
+}
+
+// The runtime binds its context to a thread at that thread's first call; the driver's own functions need it bound.
+void* CudaBackend::reserve_range(std::size_t bytes) {
+  const CurrentDevice current(index_);
+  check(cudaSetDevice(index_), "cudaSetDevice");
+  return pages_.reserve(bytes);
+}
+
+bool CudaBackend::map_pages(void* address, std::size_t bytes) {
+  const CurrentDevice current(index_);
+  check(cudaSetDevice(index_), "cudaSetDevice");
+  return pages_.map(address, bytes);
+}
+
+void CudaBackend::unmap_pages(void* address, std::size_t bytes) {
+  const CurrentDevice current(index_, std::nothrow);
+  if (current.ok()) pages_.unmap(address, bytes);
+}
+
+void CudaBackend::release_range(void* address, std::size_t bytes) {
+  const CurrentDevice current(index_, std::nothrow);
+  if (current.ok()) pages_.release(address, bytes);
 }
 
 void* CudaBackend::pinned_malloc(std::size_t bytes) {

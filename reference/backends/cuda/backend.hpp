@@ -12,6 +12,7 @@
 #include "device/backend.hpp"
 #include "handles.hpp"
 #include "launch.hpp"
+#include "pages.hpp"
 
 namespace labrig::cuda {
 
@@ -25,9 +26,14 @@ class CudaBackend final : public Backend {
   std::string describe() const override;
   MemoryInfo memory_info() override;
 
-  // The two that give memory back never throw: destructors end here, some of them after the runtime's own end.
+  // Those that give memory back never throw: destructors end here, some of them after the runtime's own end.
   void* driver_malloc(std::size_t bytes) override;
   void driver_free(void* memory) override;
+  bool has_pages() const override { return pages_.supported(); }
+  void* reserve_range(std::size_t bytes) override;
+  void release_range(void* address, std::size_t bytes) override;
+  bool map_pages(void* address, std::size_t bytes) override;
+  void unmap_pages(void* address, std::size_t bytes) override;
   void* pinned_malloc(std::size_t bytes) override;
   void pinned_free(void* memory) override;
 
@@ -62,6 +68,7 @@ class CudaBackend final : public Backend {
 
   const int index_;
   cudaDeviceProp properties_{};
+  Pages pages_;
   std::size_t scratch_bytes_ = 0;
 
   std::mutex lock_;  // guards streams_, events_, free_events_

@@ -54,6 +54,14 @@ class Backend {
   // The driver's own allocation (cudaMalloc): aligned to 512 bytes; null when the card has no room.
   virtual void* driver_malloc(std::size_t bytes) = 0;
   virtual void driver_free(void* memory) = 0;  // waits for the whole device
+  // Pages, for expandable segments: a range of addresses with nothing behind it, and memory put there page by page.
+  // Addresses and bytes are multiples of 2 MiB. A range has no pages when it goes.
+  virtual bool has_pages() const { return false; }
+  virtual void* reserve_range(std::size_t /*bytes*/) { return nullptr; }  // null when no addresses are left
+  virtual void release_range(void* /*address*/, std::size_t /*bytes*/) {}
+  // All of it, or (false) nothing, when the card has no room.
+  virtual bool map_pages(void* /*address*/, std::size_t /*bytes*/) { return false; }
+  virtual void unmap_pages(void* /*address*/, std::size_t /*bytes*/) {}  // does not wait for the card
   // A block of the caching allocator now belongs to a tensor, or no longer does.
   virtual void note_alloc(void* /*block*/, std::size_t /*requested*/, std::size_t /*block_bytes*/,
                           std::string_view /*name*/) {}

@@ -32,10 +32,25 @@ class DeviceSlot::Driver final : public DriverMemory {
     held_.erase(memory);
   }
   MemoryInfo memory_info() override { return backend_.memory_info(); }
+
+  bool has_pages() const override { return backend_.has_pages(); }
+  std::byte* reserve(std::size_t bytes) override { return static_cast<std::byte*>(backend_.reserve_range(bytes)); }
+  void give_back(std::byte* address, std::size_t bytes) override { backend_.release_range(address, bytes); }
+  bool map(std::byte* address, std::size_t bytes) override {
+    if (!backend_.map_pages(address, bytes)) return false;
+    mapped_bytes_ += bytes;
+    return true;
+  }
+  void unmap(std::byte* address, std::size_t bytes, std::uint16_t stream) override {
+    backend_.synchronize_stream(stream, trace::Cause::implicit);
+    backend_.unmap_pages(address, bytes);
+    mapped_bytes_ -= bytes;
+  }
+
   // A simulated card has, besides this process, one that stands for all others. A real driver does not say.
   std::vector<ProcessMemory> processes() override {
     if (backend_.device().type() != DeviceType::sim) return {};
-    std::size_t held = 0;
+    std::size_t held = mapped_bytes_;
     for (const auto& [memory, bytes] : held_) held += bytes;
     const MemoryInfo card = backend_.memory_info();
     std::vector<ProcessMemory> result;
@@ -62,6 +77,7 @@ class DeviceSlot::Driver final : public DriverMemory {
 
   Backend& backend_;
   std::map<void*, std::size_t> held_;
+  std::size_t mapped_bytes_ = 0;
   std::vector<Event> spare_events_;
 };
 

@@ -27,10 +27,10 @@ std::byte* page_up_to(const ExpandableSegment& segment, const std::byte* address
 }  // namespace
 
 // A free, mapped block of at least `wanted.bytes`, taken out of its pool. Null when the card has no pages left; what
-// was mapped until then stays as free blocks.
+// was mapped until then stays as free blocks. Where no addresses are left for another range, a segment.
 Block* CachingAllocator::take_pages(const Block& wanted) {
   Block* block = find_addresses(wanted);
-  if (!block) return nullptr;
+  if (!block) return take_segment(wanted);
   if (!block->mapped && !map_pages(block, std::min(block->bytes, wanted.bytes))) return nullptr;
   while (block->bytes < wanted.bytes) {  // free, then unmapped
     Block* unmapped = block->next;

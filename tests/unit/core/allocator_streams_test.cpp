@@ -162,6 +162,16 @@ TEST(ExpandableSegments, SaveTheCardThatSegmentsOfOneFixedSizeFragment) {
   EXPECT_EQ(memory.reserved(), count(80 * kMiB));
 }
 
+TEST(ExpandableSegments, GiveWayToSegmentsWhereNoAddressesAreLeft) {
+  Fixture memory(test::kManyBytes, kExpandable, true);
+  memory.driver.most_ranges = 1;
+  memory.take(2 * kMiB);
+  EXPECT_EQ(memory.take(2 * kMiB, 1)->expandable, nullptr);
+  EXPECT_EQ(memory.statistic("segment.all.current"), 1);
+  EXPECT_EQ(memory.reserved(), count(40 * kMiB));
+  EXPECT_NE(memory.take(30 * kMiB)->expandable, nullptr) << "the range that there is still grows";
+}
+
 TEST(ExpandableSegments, RunOutOfMemoryAndStayUsable) {
   Fixture memory(64 * kMiB, kExpandable, true);
   Block* block = memory.take(30 * kMiB);

@@ -46,6 +46,7 @@ class FakeDriver : public DriverMemory {
 
   bool has_pages() const override { return offers_pages; }
   std::byte* reserve(std::size_t bytes) override {
+    if (ranges_.size() == most_ranges) return nullptr;
     const std::uintptr_t address = next_;
     next_ += bytes + (std::size_t{1} << 30);
     ranges_[address] = bytes;
@@ -65,6 +66,7 @@ class FakeDriver : public DriverMemory {
 
   bool refuses = false;  // whatever is free
   bool offers_pages = false;
+  std::size_t most_ranges = SIZE_MAX;
   std::vector<ProcessMemory> others;                      // that hold memory of this card
   std::vector<std::pair<Event, std::uint16_t>> recorded;  // event, stream
   std::set<Event> done;

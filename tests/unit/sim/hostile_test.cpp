@@ -100,6 +100,20 @@ void send_one(TestCard& card, Edges& edges, std::vector<std::uint64_t>& blocks) 
       if (edges.below(4) != 0) card.send(Opcode::alloc_note, {blocks.back(), 512, 512}, {0, 0, 0});
       return;
     }
+    case Opcode::driver_reserve: {
+      const auto answer = card.send(opcode, {edges.below(4) == 0 ? edges.number() : 4 * kMiB}, {0, 0, 0});
+      if (!answer || answer->value[0] != 1) return;
+      if (card.send(Opcode::driver_map, {answer->value[1], 2 * kMiB}, {0, 0, 0})->value[0] != 1) return;
+      blocks.push_back(answer->value[1]);
+      if (edges.below(4) != 0) card.send(Opcode::alloc_note, {blocks.back(), 512, 512}, {0, 0, 0});
+      return;
+    }
+    case Opcode::driver_map:
+    case Opcode::driver_unmap:
+      card.send(opcode,
+                {address() / kDevicePageBytes * kDevicePageBytes, edges.below(4) == 0 ? edges.number() : 2 * kMiB},
+                {0, 0, 0});
+      return;
     case Opcode::pageable_begin:
       if (edges.below(10) != 0) {
         card.upload(address(), nullptr, 1 + edges.below(edges.below(8) == 0 ? 3 * kMiB : 300), edges.below(2) << 8,
@@ -154,6 +168,7 @@ void send_one(TestCard& card, Edges& edges, std::vector<std::uint64_t>& blocks) 
       return;
     case Opcode::free_note:
     case Opcode::driver_free:
+    case Opcode::driver_release:
       card.send(opcode, {address()}, {0, 0, 0});
       return;
     case Opcode::pinned_malloc:

@@ -42,22 +42,29 @@ TEST(Staging, AChunkNeverWraps) {
   EXPECT_EQ(staging_start(60, 4 * kStagingPieceBytes), 60u);
 }
 
-TEST(AddressMap, GivesEachCardTwiceItsCapacityAndAGapBehindIt) {
+TEST(AddressMap, GivesEachCardSixteenTimesItsCapacityAndAGapBehindIt) {
   const AddressMap map({12 * kGiB, 256u << 20});
   EXPECT_EQ(map.part(0).start, 0u);
-  EXPECT_EQ(map.part(0).bytes, 24 * kGiB);
-  EXPECT_EQ(map.part(1).start, 25 * kGiB);
-  EXPECT_EQ(map.part(1).bytes, kGiB);
-  EXPECT_EQ(map.card_of(24 * kGiB - 1), 0);
-  EXPECT_EQ(map.card_of(24 * kGiB), std::nullopt);
-  EXPECT_EQ(map.card_of(25 * kGiB), 1);
-  EXPECT_EQ(map.text(25 * kGiB + 0x464), "sim:1+0x464");
+  EXPECT_EQ(map.part(0).bytes, 192 * kGiB);
+  EXPECT_EQ(map.part(1).start, 193 * kGiB);
+  EXPECT_EQ(map.part(1).bytes, 4 * kGiB);
+  EXPECT_TRUE(map.has_pages(0));
+  EXPECT_TRUE(map.has_pages(1));
+  EXPECT_EQ(map.card_of(192 * kGiB - 1), 0);
+  EXPECT_EQ(map.card_of(192 * kGiB), std::nullopt);
+  EXPECT_EQ(map.card_of(193 * kGiB), 1);
+  EXPECT_EQ(map.text(193 * kGiB + 0x464), "sim:1+0x464");
 }
 
-TEST(AddressMap, FallsBackToTheCapacityItselfWhereThereIsNoRoom) {
-  const AddressMap map({141 * kGiB, 141 * kGiB});
-  EXPECT_EQ(map.part(0).bytes, 141 * kGiB);
-  EXPECT_LE(map.total_bytes(), kMaxRangeBytes);
+TEST(AddressMap, GivesLessWhereThereIsNoRoom) {
+  const AddressMap one({141 * kGiB});
+  EXPECT_EQ(one.part(0).bytes, 441 * kGiB);
+  EXPECT_TRUE(one.has_pages(0)) << "for two ranges of 158.6 GiB, and half the card's size in segments";
+  const AddressMap two({141 * kGiB, 141 * kGiB});
+  EXPECT_EQ(two.part(0).bytes, 212 * kGiB) << "1.5 times";
+  EXPECT_LE(two.total_bytes(), kMaxRangeBytes);
+  EXPECT_FALSE(two.has_pages(0));
+  EXPECT_EQ(AddressMap({440 * kGiB}).part(0).bytes, 440 * kGiB);
 }
 
 TEST(AddressMap, RefusesCardsThatDoNotFit) {

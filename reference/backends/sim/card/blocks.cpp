@@ -53,6 +53,12 @@ Block* BlockTable::starting(std::uint64_t start) {
   return found == live_.end() ? nullptr : &found->second;
 }
 
+const Block* BlockTable::first_in(std::uint64_t start, std::uint64_t bytes) const {
+  if (const Block* block = around(start)) return block;
+  const auto next = live_.lower_bound(start);
+  return next != live_.end() && next->first - start < bytes ? &next->second : nullptr;
+}
+
 std::string BlockTable::text(std::uint64_t address) const {
   return map_ != nullptr ? map_->text(address) : "byte " + std::to_string(address) + " of the pinned memory";
 }

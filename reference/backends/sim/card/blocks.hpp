@@ -45,6 +45,8 @@ class BlockTable {
   Block* holding(std::uint64_t address, std::uint64_t bytes);
   // The live block that starts there.
   Block* starting(std::uint64_t start);
+  // The first live block with bytes in [start, start + bytes).
+  const Block* first_in(std::uint64_t start, std::uint64_t bytes) const;
   // Why there is none. `who` is the subject of the sentence: "kernel 'matmul' reads".
   Violation missed(const std::string& who, std::uint64_t address, std::uint64_t bytes) const;
   // Where an address lies, for the report of a fault in the client: the live block around it, else the newest freed

@@ -20,8 +20,7 @@ void copy_text(char (&to)[N], const std::string& text) {
 
 }  // namespace
 
-void Consumer::run(const std::function<void()>& on_change) {
-  bool finished = false;
+void Consumer::run(const std::function<void()>& on_end) {
   while (!server_.stopped()) {
     const bool gone = client_gone_.load(std::memory_order_acquire);
     const std::uint64_t tail = regions_.worker_page().tail.load(std::memory_order_acquire);
@@ -34,14 +33,19 @@ void Consumer::run(const std::function<void()>& on_change) {
       server_.stop_for_damage("the ring's end is out of bounds");
       break;
     }
-    if (!serve_one(tail)) break;
-    if (!finished && server_.finished()) {
-      finished = true;
-      on_change();
+    while (head_ != tail && serve_one(tail)) {
     }
+    publish_head();
   }
   end_service();
-  on_change();
+  on_end();
+}
+
+// A client that waits for room or for staging is told; every command for itself would cost more than most commands do.
+void Consumer::publish_head() {
+  published_ = head_;
+  regions_.device_page().head.store(head_, std::memory_order_release);
+  wake_worker();
 }
 
 // One record of those before `tail`. False when the service ends.
@@ -65,9 +69,9 @@ bool Consumer::serve_one(std::uint64_t tail) {
 
   const auto answer = server_.process(record, granules);
   head_ += granules;
-  regions_.device_page().head.store(head_, std::memory_order_release);
   if (answer) publish(*answer, header.ticket);
-  wake_worker();
+  const bool freed_staging = header.opcode == static_cast<std::uint16_t>(Opcode::pageable_chunk);
+  if (answer || freed_staging || head_ - published_ >= kBellGranules) publish_head();
   return !server_.stopped();
 }
 

@@ -51,7 +51,7 @@ std::string Findings::what(const Who& who) const {
 
 std::string Findings::place(std::uint16_t device, std::uint16_t stream) const {
   std::string text = "stream " + std::to_string(stream);
-  if (several_cards_) text += " of sim:" + std::to_string(device);
+  if (cards_ > 1) text += " of sim:" + std::to_string(device);
   return text;
 }
 
@@ -151,10 +151,13 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
   const std::string after = " after operation " + std::to_string(first.operation);
   const std::string before = buffer_name(group.conflict.entry.buffer);
   if (group.later.frees) {
-    return "hazard: pinned memory of " + before + " was freed" + still +
-           "\n  why: giving pinned memory back does not wait for the card, and nothing orders the host" + after +
-           "\n  fix: synchronize with " + where + ", or with an event recorded there after the " +
-           noun(group.conflict.entry.who) + ", before the memory is given back";
+    const bool pinned = group.conflict.space == cards_;  // the arena comes after the cards
+    return "hazard: " +
+           (pinned ? "pinned memory of " + before + " was freed" : "memory of " + before + " was unmapped") + still +
+           "\n  why: " + (pinned ? "giving pinned memory back" : "unmapping pages") +
+           " does not wait for the card, and nothing orders the host" + after + "\n  fix: synchronize with " + where +
+           ", or with an event recorded there after the " + noun(group.conflict.entry.who) +
+           ", before the memory is given back";
   }
   const std::string here = second.host ? "the host" : place(second.device, second.stream);
   const std::string who =

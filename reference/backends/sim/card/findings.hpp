@@ -27,7 +27,7 @@ struct Later {
 class Findings {
  public:
   Findings(const NameTable& names, const Order& order, std::size_t cards)
-      : names_(names), order_(order), several_cards_(cards > 1) {}
+      : names_(names), order_(order), cards_(cards) {}
 
   // Adds the conflicts of one operation or host access; returns how many pairs of operations they are.
   std::uint64_t add(const Later& later, std::span<const Conflict> conflicts, std::span<const MemoryAccess> accesses);
@@ -65,7 +65,7 @@ class Findings {
 
   const NameTable& names_;
   const Order& order_;
-  bool several_cards_;
+  std::size_t cards_;
   std::vector<Group> groups_;  // in order of the first pair
   std::map<Key, std::size_t> index_;
   std::vector<std::string> notes_;

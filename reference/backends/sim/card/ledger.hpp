@@ -32,7 +32,7 @@ class Ledger {
   Operation submit(StreamIndex stream, const Who& who, std::span<const MemoryAccess> accesses);
   // The host touches memory now.
   void host_access(const MemoryAccess& access);
-  // The host gives pinned memory back, whose blocks are those that the entries name.
+  // The host gives memory back without waiting, whose blocks are those that the entries name.
   void host_frees(std::size_t space, std::uint64_t start, std::uint64_t bytes);
   const std::vector<Conflict>& conflicts() const { return conflicts_; }
   // What it keeps of earlier operations: pieces of memory, and accesses to them.

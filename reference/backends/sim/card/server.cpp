@@ -28,8 +28,8 @@ bool reads_or_frees(Opcode opcode) {
 
 // Two-way commands that give things back or end the run: they answer `ok` also after a refusal.
 bool ends_things(Opcode opcode) {
-  return opcode == Opcode::driver_free || opcode == Opcode::pinned_free || opcode == Opcode::finish ||
-         opcode == Opcode::clock;
+  return opcode == Opcode::driver_free || opcode == Opcode::driver_unmap || opcode == Opcode::driver_release ||
+         opcode == Opcode::pinned_free || opcode == Opcode::finish || opcode == Opcode::clock;
 }
 
 }  // namespace
@@ -50,6 +50,7 @@ Server::Server(const MachineOptions& options, const Regions& regions)
   for (int i = 0; i < map_.cards(); ++i) {
     Card card{Prices(options.cards[static_cast<std::size_t>(i)]),
               RangeTable(map_.part(i).start, map_.part(i).bytes),
+              {},
               {},
               {},
               {}};
@@ -173,6 +174,14 @@ void Server::carry_out(const Record& record) {
       return driver_malloc(command);
     case Opcode::driver_free:
       return driver_free(command);
+    case Opcode::driver_reserve:
+      return driver_reserve(command);
+    case Opcode::driver_release:
+      return driver_release(command);
+    case Opcode::driver_map:
+      return driver_map(command);
+    case Opcode::driver_unmap:
+      return driver_unmap(command);
     case Opcode::pinned_malloc:
       return pinned_malloc(command);
     case Opcode::pinned_free:

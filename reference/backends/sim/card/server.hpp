@@ -9,8 +9,8 @@
 //                                ├─ effects    what happens to bytes, and when ──► memory, kernels
 //                                └─ account    metrics, charts ──► Report
 //
-// The handlers stand in server_memory.cpp, server_copies.cpp, server_launch.cpp and server_order.cpp; what an operation
-// is to ledger and effects in server_operations.cpp.
+// The handlers stand in server_memory.cpp, server_pages.cpp, server_copies.cpp, server_launch.cpp and server_order.cpp;
+// what an operation is to ledger and effects in server_operations.cpp.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@
 #include "card/findings.hpp"
 #include "card/ledger.hpp"
 #include "card/names.hpp"
+#include "card/page_table.hpp"
 #include "card/prices.hpp"
 #include "card/ranges.hpp"
 #include "card/scheduler.hpp"
@@ -68,9 +69,16 @@ class Server {
  private:
   static constexpr std::uint64_t kBytesPerStep = 16;  // of a plain copy
   static constexpr std::size_t kMaxLedgerRanges = std::size_t{1} << 19, kMaxLedgerEntries = std::size_t{1} << 21;
+  // Far more pieces of memory than any real program has; they bound the card's own tables.
+  static constexpr std::size_t kMaxRanges = 4'096;
   struct Card {
     Prices prices;
-    RangeTable segments;
+    RangeTable addresses;  // the driver's segments, and the ranges that programs reserve
+    PageTable pages;       // which of them are ranges, and where these have memory
+    // What this program holds of the card.
+    std::uint64_t taken_bytes() const {
+      return addresses.taken_bytes() - pages.reserved_bytes() + pages.mapped_bytes();
+    }
     std::bitset<kMaxStreams> streams_alive, streams_used;
     std::array<StreamIndex, kMaxStreams> stream_index{};  // of the streams that were used
   };
@@ -146,9 +154,22 @@ class Server {
   void pinned_free_note(const Command& command);
   void driver_malloc(const Command& command);
   void driver_free(const Command& command);
+  static Violation too_many(const std::string& what, std::size_t limit);
+  // Whether the card has so many bytes left. Refuses what is over the limit of real memory.
+  bool has_room(const Card& card, std::uint64_t bytes);
+  void hold_driver_memory(std::uint64_t bytes);
+  void let_driver_memory_go(std::uint64_t address, std::uint64_t bytes);
   void pinned_malloc(const Command& command);
   void pinned_free(const Command& command);
   void statistics(const Command& command);
+
+  // --- server_pages.cpp
+  void driver_reserve(const Command& command);
+  void driver_release(const Command& command);
+  void driver_map(const Command& command);
+  void driver_unmap(const Command& command);
+  bool pages_ok(const Command& command);
+  void refuse_pages(const Command& command, const std::string& why);
 
   // --- server_copies.cpp
   void copy_pinned(const Command& command, bool up);

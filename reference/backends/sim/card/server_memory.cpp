@@ -5,21 +5,19 @@ namespace labrig::sim {
 namespace {
 
 constexpr std::uint64_t kDriverAlignment = 512;
-// Far more than any real program has; they bound the card's own tables.
-constexpr std::size_t kMaxRanges = 4'096;
-constexpr std::size_t kMaxBlocks = std::size_t{1} << 20;
-
-Violation too_many(const std::string& what, std::size_t limit) {
-  return {"over-limit", "there are more than " + std::to_string(limit) + " " + what + " at once",
-          "the card keeps a table of them, of a limited size",
-          "free what is not used any more, or allocate larger pieces"};
-}
+constexpr std::size_t kMaxBlocks = std::size_t{1} << 20;  // as kMaxRanges
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 std::int64_t less(std::uint64_t bytes) { return -static_cast<std::int64_t>(bytes); }
 std::int64_t more(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); }
 
 }  // namespace
+
+Violation Server::too_many(const std::string& what, std::size_t limit) {
+  return {"over-limit", "there are more than " + std::to_string(limit) + " " + what + " at once",
+          "the card keeps a table of them, of a limited size",
+          "free what is not used any more, or allocate larger pieces"};
+}
 
 void Server::define_name(const Record& record) {
   if (names_.define(current_.header.name, name_command_of(record).text)) return;
@@ -34,8 +32,11 @@ void Server::alloc_note(const Command& command) {
             "allocate tensors through the library's own functions"});
   };
   if (requested == 0 || requested > bytes) return wrong("it asks for no bytes, or for more than its block has");
-  if (!card_of(command).segments.holding(address, bytes))
-    return wrong("its block does not lie in one segment of the card");
+  const Card& card = card_of(command);
+  const auto piece = card.addresses.holding(address, bytes);
+  if (!piece || (card.pages.is_range(piece->start) && !card.pages.is_mapped(address, bytes))) {
+    return wrong("its block does not lie in one segment of the card, or in mapped pages of one range");
+  }
   if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
   account_.hold_allocated(more(bytes), scheduler_.host_ps());
@@ -89,27 +90,44 @@ void Server::pinned_free_note(const Command& command) {
 
 void Server::driver_malloc(const Command& command) {
   Card& card = card_of(command);
-  const Profile& profile = card.prices.profile();
   const std::uint64_t asked = command.arg[0];
   scheduler_.charge(card.prices.malloc_ps(asked));
+  if (asked == 0 || asked > card.prices.profile().capacity_bytes) return;
+  const std::uint64_t bytes = round_up(asked, kDriverAlignment);
+  if (!has_room(card, bytes)) return;
+  if (card.addresses.count() >= kMaxRanges) return refuse(too_many("pieces of driver memory", kMaxRanges));
+  const auto address = card.addresses.take(bytes, kDriverAlignment);
+  if (!address) return;
+  hold_driver_memory(bytes);
+  answer_.value[0] = 1;
+  answer_.value[1] = *address;
+}
+
+bool Server::has_room(const Card& card, std::uint64_t bytes) {
+  const Profile& profile = card.prices.profile();
   const std::uint64_t others = profile.other_processes_bytes_at(scheduler_.host_ps());
   const std::uint64_t room = profile.capacity_bytes - std::min(profile.capacity_bytes, others);
-  if (asked == 0 || asked > room) return;
-  const std::uint64_t bytes = round_up(asked, kDriverAlignment);
-  if (bytes > room - std::min(room, card.segments.taken_bytes())) return;
+  if (bytes > room - std::min(room, card.taken_bytes())) return false;
   if (memory_.has_data() && bytes > options_.limits.real_bytes - std::min(options_.limits.real_bytes, real_bytes_)) {
     refuse({"over-limit",
             "more than " + std::to_string(options_.limits.real_bytes) + " bytes of device memory are in use",
             "a case has a limited amount of real memory behind the card", "use smaller tensors, or free them earlier"});
-    return;
+    return false;
   }
-  if (card.segments.count() >= kMaxRanges) return refuse(too_many("pieces of driver memory", kMaxRanges));
-  const auto address = card.segments.take(bytes, kDriverAlignment);
-  if (!address) return;
+  return true;
+}
+
+void Server::hold_driver_memory(std::uint64_t bytes) {
   real_bytes_ += bytes;
   account_.hold_reserved(more(bytes), scheduler_.host_ps());
-  answer_.value[0] = 1;
-  answer_.value[1] = *address;
+}
+
+void Server::let_driver_memory_go(std::uint64_t address, std::uint64_t bytes) {
+  account_.hold_reserved(less(bytes), scheduler_.host_ps());
+  real_bytes_ -= bytes;
+  // What is still on its way here, as copies of other cards may be, must not bring the pages back.
+  effects_.carry_out_all();
+  memory_.release(address, bytes);
 }
 
 // As cudaFree: the whole device first finishes its work.
@@ -123,7 +141,7 @@ void Server::driver_free(const Command& command) {
   scheduler_.charge(card.prices.profile().free_ps);
   count_sync(CommandCause::implicit);
   account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
-  const auto bytes = card.segments.give_back(address);
+  const auto bytes = card.pages.is_range(address) ? std::nullopt : card.addresses.give_back(address);
   if (!bytes) {
     refuse({"bad-address", "memory was given back at " + map_.text(address) + ", where none starts",
             "it was given back twice, or never taken",
@@ -131,11 +149,7 @@ void Server::driver_free(const Command& command) {
     return;
   }
   account_.hold_allocated(less(blocks_.free_all_in(address, *bytes).block_bytes), scheduler_.host_ps());
-  account_.hold_reserved(less(*bytes), scheduler_.host_ps());
-  real_bytes_ -= *bytes;
-  // Copies of other cards may be on their way here, and must not bring the pages back.
-  effects_.carry_out_all();
-  memory_.release(address, *bytes);
+  let_driver_memory_go(address, *bytes);
 }
 
 void Server::pinned_malloc(const Command& command) {
@@ -183,7 +197,7 @@ void Server::pinned_free(const Command& command) {
 void Server::statistics(const Command& command) {
   const Card& card = card_of(command);
   const Profile& profile = card.prices.profile();
-  const std::uint64_t used = card.segments.taken_bytes() + profile.other_processes_bytes_at(scheduler_.host_ps());
+  const std::uint64_t used = card.taken_bytes() + profile.other_processes_bytes_at(scheduler_.host_ps());
   answer_.value[0] = profile.capacity_bytes - std::min(profile.capacity_bytes, used);
   answer_.value[1] = profile.capacity_bytes;
 }

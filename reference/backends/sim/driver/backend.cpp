@@ -71,6 +71,23 @@ void SimBackend::driver_free(void* memory) {
   client_->call(Opcode::driver_free, target(), {client_->offset_of(memory)});
 }
 
+void* SimBackend::reserve_range(std::size_t bytes) {
+  const auto values = client_->call(Opcode::driver_reserve, target(), {bytes});
+  return values.value[0] == 0 ? nullptr : client_->pointer_at(values.value[1]);
+}
+
+void SimBackend::release_range(void* address, std::size_t) {
+  client_->call(Opcode::driver_release, target(), {client_->offset_of(address)});
+}
+
+bool SimBackend::map_pages(void* address, std::size_t bytes) {
+  return client_->call(Opcode::driver_map, target(), {client_->offset_of(address), bytes}).value[0] != 0;
+}
+
+void SimBackend::unmap_pages(void* address, std::size_t bytes) {
+  client_->call(Opcode::driver_unmap, target(), {client_->offset_of(address), bytes});
+}
+
 void SimBackend::note_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) {
   client_->note_alloc(target(0, name), client_->offset_of(block), requested, block_bytes);
 }

@@ -36,6 +36,11 @@ class SimBackend final : public Backend {
 
   void* driver_malloc(std::size_t bytes) override;
   void driver_free(void* memory) override;
+  bool has_pages() const override { return client_->map().has_pages(index_); }
+  void* reserve_range(std::size_t bytes) override;
+  void release_range(void* address, std::size_t bytes) override;
+  bool map_pages(void* address, std::size_t bytes) override;
+  void unmap_pages(void* address, std::size_t bytes) override;
   void note_alloc(void* block, std::size_t requested, std::size_t block_bytes, std::string_view name) override;
   void note_free(void* block) override;
   void note_name(void* block, std::string_view name) override;

@@ -103,9 +103,11 @@ void Client::write(const void* record, std::size_t bytes) {
   const std::uint64_t to_end = kRingGranules - tail_ % kRingGranules;
   const std::uint64_t filler = granules > to_end ? to_end : 0;
   const auto room = [&] {
-    return tail_ + filler + granules - regions_.device_page().head.load(std::memory_order_acquire) <= kRingGranules;
+    head_seen_ = regions_.device_page().head.load(std::memory_order_acquire);
+    return tail_ + filler + granules - head_seen_ <= kRingGranules;
   };
-  if (!room()) {
+  // The card writes its head on another core: it is looked at only when the last look does not tell of room.
+  if (tail_ + filler + granules - head_seen_ > kRingGranules && !room()) {
     ring_bell();
     wait_until(room);
   }

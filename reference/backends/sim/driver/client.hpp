@@ -106,7 +106,7 @@ class Client {
   std::mutex mutex_;
   const std::thread::id home_ = std::this_thread::get_id();
   bool several_threads_ = false;
-  std::uint64_t tail_ = 0, sequence_ = 0, staging_position_ = 0, since_bell_ = 0;
+  std::uint64_t tail_ = 0, head_seen_ = 0, sequence_ = 0, staging_position_ = 0, since_bell_ = 0;
   std::uint32_t last_ticket_ = 0;
   // What the card knows too: the streams of the machine by order of creation, and how many operations each has had.
   struct Stream {

@@ -18,14 +18,15 @@
 namespace labrig::sim {
 namespace {
 
-constexpr std::size_t kRemembered = 8192;
+constexpr std::size_t kRemembered = 16384;
 constexpr std::size_t kAlternateStackBytes = 64 * 1024;
 constexpr int kMaxFrames = 32;
 
-struct RememberedBlock {
-  std::uint64_t start = 0, bytes = 0;
-  bool live = false;
-  char name[kNameBytes] = {};
+// What happened to a block. Writing it down is all that a program pays; the handler puts the story together.
+struct Remark {
+  enum class Kind : std::uint8_t { announced, renamed, freed } kind{};
+  std::uint64_t start = 0, bytes = 0;  // bytes: of `announced`
+  char name[kNameBytes] = {};          // of `announced` and `renamed`
 };
 
 }  // namespace
@@ -34,8 +35,8 @@ struct CrashTable::Content {
   const AddressMap* map = nullptr;
   std::uint64_t range = 0;
   WorkerPage* page = nullptr;
-  std::array<RememberedBlock, kRemembered> blocks;
-  std::uint64_t announced = 0;
+  std::array<Remark, kRemembered> remarks;
+  std::uint64_t count = 0;
   struct sigaction previous_segv{}, previous_bus{};
   std::vector<std::byte> stack = std::vector<std::byte>(kAlternateStackBytes);
   stack_t previous_stack{};
@@ -62,16 +63,24 @@ void print(std::string_view text) {
   }
 }
 
-// The newest announced block around the offset.
+std::string_view name_in(const Remark& remark) { return {remark.name, strnlen(remark.name, kNameBytes)}; }
+
+// The newest announced block around the offset, with what was said about it since.
 FaultTarget target_at(const CrashTable::Content& content, std::uint64_t offset) {
-  const std::uint64_t known = std::min<std::uint64_t>(content.announced, kRemembered);
+  const std::uint64_t known = std::min<std::uint64_t>(content.count, kRemembered);
+  const auto newest = [&](std::uint64_t i) -> const Remark& {
+    return content.remarks[(content.count - i) % kRemembered];
+  };
   for (std::uint64_t i = 1; i <= known; ++i) {
-    const RememberedBlock& block = content.blocks[(content.announced - i) % kRemembered];
-    if (offset < block.start || offset - block.start >= block.bytes) continue;
-    return {block.live ? FaultTarget::Kind::live : FaultTarget::Kind::freed,
-            {block.name, strnlen(block.name, kNameBytes)},
-            offset - block.start,
-            block.bytes};
+    const Remark& block = newest(i);
+    if (block.kind != Remark::Kind::announced || offset < block.start || offset - block.start >= block.bytes) continue;
+    FaultTarget target{FaultTarget::Kind::live, name_in(block), offset - block.start, block.bytes};
+    for (std::uint64_t later = i - 1; later > 0; --later) {
+      if (newest(later).start != block.start) continue;
+      if (newest(later).kind == Remark::Kind::renamed) target.name = name_in(newest(later));
+      if (newest(later).kind == Remark::Kind::freed) target.kind = FaultTarget::Kind::freed;
+    }
+    return target;
   }
   return {};
 }
@@ -151,33 +160,29 @@ CrashTable::~CrashTable() {
   }
 }
 
-void CrashTable::announce(std::uint64_t start, std::uint64_t bytes, std::string_view name) {
-  const std::size_t slot = content_->announced % kRemembered;
-  RememberedBlock& block = content_->blocks[slot];
-  if (block.live) {
-    const auto old = slots_.find(block.start);
-    if (old != slots_.end() && old->second == slot) slots_.erase(old);
-  }
-  block.start = start;
-  block.bytes = bytes;
-  block.live = true;
-  block.name[name.copy(block.name, kNameBytes - 1)] = '\0';
-  slots_[start] = slot;
-  ++content_->announced;
+namespace {
+
+Remark& next_remark(CrashTable::Content& content, Remark::Kind kind, std::uint64_t start) {
+  Remark& remark = content.remarks[content.count++ % kRemembered];
+  remark.kind = kind;
+  remark.start = start;
+  return remark;
 }
 
-void CrashTable::free(std::uint64_t start) {
-  const auto found = slots_.find(start);
-  if (found == slots_.end()) return;
-  content_->blocks[found->second].live = false;
-  slots_.erase(found);
+void set_name(Remark& remark, std::string_view name) { remark.name[name.copy(remark.name, kNameBytes - 1)] = '\0'; }
+
+}  // namespace
+
+void CrashTable::announce(std::uint64_t start, std::uint64_t bytes, std::string_view name) {
+  Remark& remark = next_remark(*content_, Remark::Kind::announced, start);
+  remark.bytes = bytes;
+  set_name(remark, name);
 }
+
+void CrashTable::free(std::uint64_t start) { next_remark(*content_, Remark::Kind::freed, start); }
 
 void CrashTable::rename(std::uint64_t start, std::string_view name) {
-  const auto found = slots_.find(start);
-  if (found == slots_.end()) return;
-  RememberedBlock& block = content_->blocks[found->second];
-  block.name[name.copy(block.name, kNameBytes - 1)] = '\0';
+  set_name(next_remark(*content_, Remark::Kind::renamed, start), name);
 }
 
 }  // namespace labrig::sim

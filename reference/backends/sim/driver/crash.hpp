@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 
 #include "protocol/address_map.hpp"
 #include "protocol/pages.hpp"
@@ -22,7 +21,7 @@ class CrashTable {
   CrashTable(const CrashTable&) = delete;
   CrashTable& operator=(const CrashTable&) = delete;
 
-  // The last 8,192 announced blocks are known, live or freed. From one thread at a time.
+  // The last 16,384 of these calls are known. From one thread at a time.
   void announce(std::uint64_t start, std::uint64_t bytes, std::string_view name);
   void free(std::uint64_t start);
   void rename(std::uint64_t start, std::string_view name);
@@ -31,7 +30,6 @@ class CrashTable {
 
  private:
   std::unique_ptr<Content> content_;
-  std::unordered_map<std::uint64_t, std::size_t> slots_;  // of live blocks, by start
 };
 
 }  // namespace labrig::sim

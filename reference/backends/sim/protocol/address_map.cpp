@@ -8,16 +8,19 @@ namespace {
 
 std::uint64_t round_to_gib(std::uint64_t bytes) { return (bytes + kGiB - 1) / kGiB * kGiB; }
 
-// The parts for `factor` times the capacities; nothing when they do not fit.
+// A part has at most 16 times, at least once the capacity, in steps of an eighth.
+constexpr std::uint64_t kMostEighths = 128, kLeastEighths = 8;
+
+// The parts for so many eighths of the capacities; nothing when they do not fit.
 std::optional<std::vector<AddressMap::Part>> lay_out(const std::vector<std::uint64_t>& capacities,
-                                                     std::uint64_t factor) {
+                                                     std::uint64_t eighths) {
   std::vector<AddressMap::Part> parts;
   std::uint64_t start = 0;
   for (const std::uint64_t capacity : capacities) {
     if (capacity > kMaxRangeBytes) return std::nullopt;
-    const std::uint64_t bytes = round_to_gib(factor * capacity);
+    const std::uint64_t bytes = round_to_gib((eighths * capacity + 7) / 8);
     if (start + bytes > kMaxRangeBytes) return std::nullopt;
-    parts.push_back({start, bytes});
+    parts.push_back({start, bytes, capacity});
     start += bytes + kGiB;
   }
   return parts;
@@ -26,14 +29,21 @@ std::optional<std::vector<AddressMap::Part>> lay_out(const std::vector<std::uint
 }  // namespace
 
 AddressMap::AddressMap(const std::vector<std::uint64_t>& capacities) {
-  auto parts = lay_out(capacities, 2);
-  if (!parts) parts = lay_out(capacities, 1);
+  std::optional<std::vector<Part>> parts;
+  for (std::uint64_t eighths = kMostEighths; !parts && eighths >= kLeastEighths; --eighths) {
+    parts = lay_out(capacities, eighths);
+  }
   if (!parts) {
     throw Error("cards-too-large", "the simulated cards do not fit into the device range",
                 "their memory together is more than 448 GiB", "use fewer cards or profiles with less memory");
   }
   parts_ = std::move(*parts);
   if (!parts_.empty()) total_bytes_ = parts_.back().start + parts_.back().bytes;
+}
+
+bool AddressMap::has_pages(int card) const {
+  const std::uint64_t capacity = part(card).capacity_bytes;
+  return part(card).bytes >= 2 * (capacity + capacity / 8) + kept_for_segments(card);
 }
 
 std::optional<int> AddressMap::card_of(std::uint64_t offset) const {

@@ -46,6 +46,10 @@ enum class Opcode : std::uint16_t {
   elapsed,           // args: event, later event        -> state (ElapsedState), picoseconds
   driver_malloc,     // args: bytes                     -> found, address
   driver_free,       // args: address
+  driver_reserve,    // args: bytes                     -> found, address: a range without memory
+  driver_release,    // args: address of a range that has no pages
+  driver_map,        // args: address, bytes: pages     -> done
+  driver_unmap,      // args: address, bytes
   pinned_malloc,     // args: bytes                     -> found, arena address
   pinned_free,       // args: arena address
   copy_to_pageable,  // args: device source, bytes of the whole copy, offset of this chunk, copy flags; the data lie
@@ -58,6 +62,8 @@ enum class Opcode : std::uint16_t {
 };
 inline constexpr int kOpcodeCount = static_cast<int>(Opcode::finish) + 1;
 constexpr bool is_two_way(Opcode opcode) { return opcode >= Opcode::sync_stream; }
+
+inline constexpr std::uint64_t kDevicePageBytes = std::uint64_t{2} << 20;  // of the commands that map memory
 
 inline constexpr std::size_t kGranuleBytes = 64;
 inline constexpr std::uint64_t kRingGranules = 16'384;
