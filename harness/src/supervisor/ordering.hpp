@@ -16,9 +16,8 @@ bool wants_late_run(const grade::CaseOutcome& eager);
 // The eager outcome with what is known about its order. Without `late`: as wants_late_run says.
 //   hazards                          status `hazard`, reason of the first group; whether or not a value came out wrong
 //   no hazard, but late went wrong   status `hazard`: the host looked where no operator and no accessor announces it
-//   no hazard, other metrics         status `hazard`: the submission did something else the second time (the card
-//   counts
-//                                    alike in both modes, which is tested); both figures are in the reason
+//   no hazard, other metrics         status `hazard`: the submission did something else the second time (that
+//                                    the card counts alike in both modes is tested); both figures are in the reason
 // Values, figures and metrics stay those of the eager run, but for the metric `hazards`.
 grade::CaseOutcome with_order(grade::CaseOutcome eager, const std::optional<grade::CaseOutcome>& late);
 
