@@ -38,10 +38,7 @@ void crossover(const Context& context, const BenchDevice& bench) {
       all.push_back({{"n", row.n},
                      {"cpu_ms", row.cpu_ms},
                      {"compute_ms", value_or_null(row.compute_ms)},
-                     {"end_to_end_ms", value_or_null(row.end_to_end_ms)},
-                     {"device", bench.device().str()},
-                     {"dtype", "f32"},
-                     {"cpu_threads", bench.host_threads()}});
+                     {"end_to_end_ms", value_or_null(row.end_to_end_ms)}});
     return print_rows(all);
   }
   std::printf("product of two n x n matrices, %s\nf32 throughout; CPU: %d threads\n\n", heading(bench).c_str(),
@@ -69,8 +66,7 @@ void copies(const Context& context, const BenchDevice& bench) {
                      {"direction", row.direction},
                      {"memory", row.memory},
                      {"ms", row.ms},
-                     {"gb_per_s", row.gb_per_s()},
-                     {"device", bench.device().str()}});
+                     {"gb_per_s", row.gb_per_s()}});
     return print_rows(all);
   }
   std::printf("copies that the host waits for, %s\n\n", heading(bench).c_str());

@@ -47,8 +47,7 @@ TEST(Bench, TheDesktopReproducesTheCrossoverTable) {
     expect_within(all[i].at("compute_ms"), kTable[i].compute_ms, 2, n + ", compute");
     expect_within(end_to_end, kTable[i].end_to_end_ms, 2, n + ", end to end");
     expect_within(cpu / end_to_end, kTable[i].ratio, 1.5, n + ", ratio");
-    EXPECT_EQ(all[i].at("cpu_threads"), 8);
-    EXPECT_EQ(all[i].at("dtype"), "f32");
+    EXPECT_EQ(all[i].size(), 4u) << all[i];
   }
 }
 
@@ -65,6 +64,11 @@ TEST(Bench, TheH200IsWithinAQuarterOfWhatWasMeasured) {
   expect_within(2 * rate("d2d", "device"), 4200, 1.25, "inside, read and written");
   expect_within(copy_row(copies, 4, "h2d", "pinned").at("ms"), 0.012, 1.25, "smallest copy up");
   expect_within(copy_row(copies, 4, "d2h", "pinned").at("ms"), 0.012, 1.25, "smallest copy down");
+  for (const json& row : copies) {
+    EXPECT_EQ(row.size(), 5u) << row;
+    const bool crosses_the_bus = row.at("direction") != "d2d";
+    EXPECT_TRUE(!crosses_the_bus || row.at("gb_per_s") <= 55) << "faster than the bus: " << row;
+  }
   const json product = rows("crossover", "h200").back();
   EXPECT_EQ(product.at("n"), 4096);
   expect_within(product.at("cpu_ms"), 104, 1.25, "product on the host");
@@ -116,7 +120,6 @@ TEST(Bench, TheHostAloneHasOnlyItsOwnColumn) {
   for (const json& row : all) {
     EXPECT_GT(row.at("cpu_ms").get<double>(), 0);
     EXPECT_TRUE(row.at("end_to_end_ms").is_null());
-    EXPECT_EQ(row.at("cpu_threads"), 1);
   }
 }
 

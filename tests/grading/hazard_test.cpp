@@ -76,6 +76,8 @@ TEST(Ordering, CostsTheOrderingChecksAlone) {
   const Ordered graded = grade_ordered("no_wait_for_the_copy");
   EXPECT_EQ(graded.report.at("score"), 60);
   EXPECT_EQ(graded.report.at("checks").at(0).at("status"), "passed");
+  EXPECT_TRUE(graded.report.at("verdict").get<std::string>().ends_with(" 2 of the cases have a hazard: see there."))
+      << graded.report.at("verdict");
   EXPECT_EQ(graded.report.at("checks").at(1).at("reason").at("code"), "unordered-read");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "units.hpp"
 
@@ -224,6 +225,21 @@ Json next_step(std::span<const CheckResult> results) {
   return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
 }
 
+namespace {
+
+// A lab may have no check of order, and a race is worth knowing of all the same.
+std::string hazards_in_words(std::span<const CheckResult> results) {
+  std::set<const CaseOutcome*> with_hazard;
+  for (const CheckResult& result : results)
+    for (const CaseShare& share : result.cases)
+      if (share.outcome->status == Status::hazard || !share.outcome->hazards.empty()) with_hazard.insert(share.outcome);
+  if (with_hazard.empty()) return "";
+  return fmt::format(" {} of the cases {} a hazard: see there.", with_hazard.size(),
+                     with_hazard.size() == 1 ? "has" : "have");
+}
+
+}  // namespace
+
 std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckResult> results, double score,
                              double max_score, bool passed) {
   const auto count = [&](CheckStatus status) {
@@ -237,13 +253,14 @@ std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckRes
   const std::string points =
       fmt::format("{} of {} points", reports::points_text(score), reports::points_text(max_score));
   if (all == 0) return "Nothing was checked.";
-  if (right == all) return fmt::format("Passed with {}: every check passed.", points);
+  const std::string hazards = hazards_in_words(results);
+  if (right == all) return fmt::format("Passed with {}: every check passed.{}", points, hazards);
   const CheckResult* first = first_to_mend(results);
   const std::string title =
       never_came_back(*first) ? end_in_words(first->cases[*first->deciding]) : first->spec->title_failed;
-  return fmt::format("{} with {}: {} of {} checks passed; mend first: {}.",
+  return fmt::format("{} with {}: {} of {} checks passed; mend first: {}.{}",
                      passed ? "Passed" : fmt::format("Below the pass mark of {}", reports::points_text(spec.pass_mark)),
-                     points, right, all, title.ends_with('.') ? title.substr(0, title.size() - 1) : title);
+                     points, right, all, title.ends_with('.') ? title.substr(0, title.size() - 1) : title, hazards);
 }
 
 }  // namespace labrig::grade

@@ -54,6 +54,14 @@ TEST(Profile, TheShippedOnesReadAndDiffer) {
   EXPECT_EQ(tiny.launch_host_ps, desktop.launch_host_ps);
 }
 
+TEST(Profile, AMisspeltKeyIsToldRatherThanTheOneThatIsMissing) {
+  const std::string key = changed("sync_ps", "sinc_ps"), section = changed("[order]", "[orders]");
+  EXPECT_EQ(error_of(key).what(),
+            "mine.toml:" + std::to_string(line_of(key, "sinc_ps")) + ":1: unknown key 'order.sinc_ps'");
+  EXPECT_EQ(error_of(section).what(),
+            "mine.toml:" + std::to_string(line_of(section, "[orders]")) + ":2: unknown key 'orders'");
+}
+
 TEST(Profile, AnUnknownKeyIsAnErrorWithItsPlace) {
   const std::string text = changed("[order]", "[order]\nsinc_ps = 3");
   const Error error = error_of(text);

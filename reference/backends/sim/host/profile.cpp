@@ -43,13 +43,28 @@ void refuse_newer(const toml::table& root, const std::string& file) {
       "use a newer labrig, or write the profile in version " + std::to_string(kProfileVersion) + " (docs/profiles.md)");
 }
 
-// Reads the fields out of the table and remembers which keys there are.
+// Walks over the fields of a profile twice. First it only learns which keys there are, so that a misspelt one is told
+// before the key that it leaves missing; then it reads them out of the table.
 class Reader {
  public:
-  Reader(const toml::table& root, const std::string& file) : root_(root), file_(file) {}
+  Reader(const toml::table& root, const std::string& file) : root_(root), file_(file) {
+    const toml::node* version = root.get("version");
+    if (version != nullptr && version->is_integer()) version_ = version->ref<std::int64_t>();
+  }
+
+  void read(Profile& profile) {
+    for (const bool learning : {true, false}) {
+      learning_ = learning;
+      read_name(profile.name);
+      visit_fields(profile, *this);
+      read_schedule(profile);
+      if (learning) refuse_unknown();
+    }
+  }
 
   void read_name(std::string& name) {
     known_[""].insert("name");
+    if (learning_) return;
     const toml::node* node = find("", "name");
     if (node == nullptr) return;
     if (!node->is_string()) throw mistyped(*node, "name", "a string");
@@ -63,6 +78,7 @@ class Reader {
     const std::string name = full_name(section, key);
     if (version_ < 2 && name == "host.spread_ps") return;
     known_[section].insert(key);
+    if (learning_) return;
     const toml::node* node = find(section, key);
     if (node == nullptr) return;
     if constexpr (std::is_same_v<T, bool>) {
@@ -70,7 +86,6 @@ class Reader {
       member = node->ref<bool>();
     } else {
       member = static_cast<T>(checked_integer(*node, name, least, most));
-      if (name == "version") version_ = static_cast<std::int64_t>(member);
     }
   }
 
@@ -79,6 +94,7 @@ class Reader {
     const std::string name = "memory.other_processes";
     if (version_ < 2) return;
     known_["memory"].insert("other_processes");
+    if (learning_) return;
     const toml::node* node = root_["memory"]["other_processes"].node();
     if (node == nullptr) return;
     const toml::array* entries = node->as_array();
@@ -177,7 +193,8 @@ class Reader {
 
   const toml::table& root_;
   const std::string& file_;
-  std::int64_t version_ = kProfileVersion;  // what the file says, once it is read
+  std::int64_t version_ = kProfileVersion;  // what the file says
+  bool learning_ = true;
   std::map<std::string, std::set<std::string>> known_;
 };
 
@@ -224,10 +241,7 @@ Result<Profile> parse_profile(std::string_view text, const std::string& file) tr
   Profile profile;
   refuse_newer(root, file);
   Reader reader(root, file);
-  reader.read_name(profile.name);
-  visit_fields(profile, reader);
-  reader.read_schedule(profile);
-  reader.refuse_unknown();
+  reader.read(profile);
   if (profile.both_ways_numerator > profile.both_ways_denominator) {
     return bad_profile(
         file, root["copy"]["both_ways_numerator"].node()->source(), "'copy.both_ways_numerator' is out of range",
