@@ -126,6 +126,9 @@ class Program {
       case Opcode::host_access:
         send(opcode, {arena(), choices_.below(700), choices_.below(2), 0}, where);
         return;
+      case Opcode::fetch_note:
+        send(opcode, {address(), choices_.below(700), 0, 0}, where);
+        return;
       case Opcode::copy_peer:
         send(opcode, {address(), address(), choices_.below(700), flags()}, where);
         return;

@@ -72,6 +72,15 @@ TEST(Ordering, OfAResultThatIsReturnedInFlightIsAHazardWithItsCopy) {
   EXPECT_EQ(graded.report.at("score"), 60);
 }
 
+TEST(Ordering, OfAResultOfAnotherStreamThatIsLeftOnTheCardIsAHazard) {
+  const Ordered graded = grade_ordered("result_left_on_the_card");
+  const json& one = graded.report.at("cases").at(0);
+  EXPECT_EQ(one.at("status"), "hazard") << graded.console;
+  EXPECT_EQ(one.at("reason").at("code"), "unordered-read");
+  ASSERT_FALSE(one.at("hazards").empty());
+  EXPECT_EQ(one.at("hazards").at(0).at("later").at("what"), "copy 'download sum'");
+}
+
 TEST(Ordering, CostsTheOrderingChecksAlone) {
   const Ordered graded = grade_ordered("no_wait_for_the_copy");
   EXPECT_EQ(graded.report.at("score"), 60);

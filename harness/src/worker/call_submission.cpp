@@ -8,6 +8,7 @@
 #include "backends/sim/machine.hpp"
 #include "device/backend.hpp"
 #include "labrig/error.hpp"
+#include "labrig/stream.hpp"
 
 namespace labrig::worker {
 
@@ -24,6 +25,14 @@ Tensor copy_of(const Tensor& value) {
   return copy;
 }
 
+// The same for a result on the card: it is fetched in the stream that is current now. A view with gaps is left out: its
+// bytes are not known one by one.
+void announce_fetch(const Tensor& value) {
+  if (!value.is_contiguous()) return;
+  backend_of(value.device())
+      .note_fetch(value.data_ptr(), value.nbytes(), current_stream(value.device()).id(), value.name());
+}
+
 }  // namespace
 
 lab::Values call_submission(lab::CallModule& module, void* submission, const lab::Values& inputs, Device device) {
@@ -33,6 +42,8 @@ lab::Values call_submission(lab::CallModule& module, void* submission, const lab
   const auto& tensors = call.outputs().tensors;
   for (const auto& [name, value] : tensors)
     if (value.defined() && value.device().is_cpu()) outputs.set(name, copy_of(value));
+  for (const auto& [name, value] : tensors)
+    if (value.defined() && !value.device().is_cpu()) announce_fetch(value);
   if (device.type() == DeviceType::sim) sim::finish_region();
   for (const auto& [name, value] : tensors)
     if (value.defined() && !value.device().is_cpu()) outputs.set(name, value.cpu());

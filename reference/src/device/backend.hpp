@@ -91,6 +91,10 @@ class Backend {
   // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out).
   // Only pinned memory of a simulated machine matters; anything else is ignored.
   virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
+  // A harness reads these bytes of the card next, as by a copy in `stream`: a simulated card looks whether that copy is
+  // ordered after the work on them. It takes no time.
+  virtual void note_fetch(const void* /*address*/, std::size_t /*bytes*/, StreamId /*stream*/,
+                          std::string_view /*name*/) {}
 
   // --- order -------------------------------------------------------------------------------------------------
   virtual StreamId create_stream() = 0;

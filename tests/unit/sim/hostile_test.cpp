@@ -152,6 +152,9 @@ void send_one(TestCard& card, Edges& edges, std::vector<std::uint64_t>& blocks) 
     case Opcode::host_access:
       card.send(opcode, {edges.number(), edges.number(), 1}, about);
       return;
+    case Opcode::fetch_note:
+      card.send(opcode, {edges.number(), edges.number()}, about);
+      return;
     case Opcode::sync_stream:
     case Opcode::sync_device:
       card.send(opcode, {edges.below(5)}, about);

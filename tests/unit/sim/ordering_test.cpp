@@ -70,6 +70,25 @@ TEST_F(OrderingTest, EventsInTheDefaultStreamCountAsActions) {
   EXPECT_EQ(hazards(), 0u) << "the record stands for the blocking stream's work too";
 }
 
+// The harness reads a result by a copy in the stream that is current at the end of the call (S6, rule 17).
+TEST_F(OrderingTest, AResultIsFetchedInTheStreamThatIsCurrentAtTheEnd) {
+  const auto fetch = [&](std::uint16_t stream) { card_.send(Opcode::fetch_note, {x_, kBytes}, {0, stream}); };
+  fill(1, 2);
+  fetch(1);
+  EXPECT_EQ(hazards(), 0u);
+  const std::int64_t before = card_.metrics().time_ps;
+  fetch(2);
+  EXPECT_EQ(hazards(), 1u) << "nothing orders stream 2 after the fill";
+  EXPECT_EQ(card_.metrics().time_ps, before);
+  EXPECT_EQ(card_.metrics().d2h_copies, 0u);
+  fill(1, 3);  // in the order of stream 1, and unordered with the fetch in stream 2
+  EXPECT_EQ(hazards(), 2u);
+  card_.send(Opcode::sync_device, {kAsked});
+  std::vector<float> values(16);
+  card_.download(values.data(), x_, kBytes);
+  EXPECT_EQ(values, std::vector<float>(16, 3)) << "a fetch note moves and poisons nothing";
+}
+
 TEST_F(OrderingTest, ABlockingPageableUploadOrdersTheHostAfterIt) {
   for (const std::uint64_t bytes : {kBytes, kLarge}) {
     card_.upload(x_, nullptr, bytes, 0, {0, 1});

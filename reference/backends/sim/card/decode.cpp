@@ -34,6 +34,7 @@ constexpr Shape kShapes[kOpcodeCount] = {
     {"pinned free note", 1},
     {"host work", 2},
     {"host access", 3},
+    {"fetch note", 2},
     {"marker", 0},
     {"sync stream", 1},
     {"sync event", 2},

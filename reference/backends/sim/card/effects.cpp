@@ -27,7 +27,7 @@ void Effects::poison_copy(const Effect& effect, std::byte* destination) {
 }
 
 void Effects::run(const Effect& effect) {
-  if (!memory_.has_data() || dropped_.load(std::memory_order_relaxed)) return;
+  if (effect.kind == Effect::Kind::none || !memory_.has_data() || dropped_.load(std::memory_order_relaxed)) return;
   for (const ByteRange& range : effect.undefined.ranges()) memory_.poison(range.start, range.bytes);
   const bool to_arena = effect.kind == Effect::Kind::down;
   switch (effect.kind) {

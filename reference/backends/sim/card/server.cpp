@@ -159,6 +159,8 @@ void Server::carry_out(const Record& record) {
       return host_work(command);
     case Opcode::host_access:
       return host_access(command);
+    case Opcode::fetch_note:
+      return fetch_note(command);
     case Opcode::marker:
       return account_.add_marker(names_.text(command.header.name), scheduler_.host_ps());
     case Opcode::sync_stream:

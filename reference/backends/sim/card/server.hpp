@@ -200,6 +200,7 @@ class Server {
   void elapsed(const Command& command);
   void host_work(const Command& command);
   void host_access(const Command& command);
+  void fetch_note(const Command& command);
   void begin(const Command& command);
   void finish(const Command& command);
 

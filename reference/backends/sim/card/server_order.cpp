@@ -142,6 +142,23 @@ void Server::host_access(const Command& command) {
   count_hazards({}, {&access, 1});
 }
 
+// The harness is about to read a result of the call, by a copy in the stream that was current at its end. Whether that
+// copy is ordered after the work on the result is the program's doing (S6, rule 17); its time is not.
+void Server::fetch_note(const Command& command) {
+  const auto [address, bytes] = std::tie(command.arg[0], command.arg[1]);
+  if (!stream_ok(command) || bytes == 0) return;
+  Block* block = block_ok(command.header.device, address, bytes, [&] { return copy_name(command) + " reads"; });
+  if (block == nullptr) return;
+  Who who;
+  who.kind = Who::Kind::download;
+  who.names[0] = command.header.name != 0 ? command.header.name : block->name;
+  const ByteRange run{address, bytes};
+  Effect unused;
+  touch(unused, who, command.header.device, *block, {&run, 1}, false, false, command.header.name);
+  const Operation operation = enter(command, who, unused);
+  carry_out(operation, {});
+}
+
 void Server::begin(const Command&) {
   if (began_) {
     stop({"protocol-error", "the measured call was begun twice", "its metrics start once, before the submission's call",

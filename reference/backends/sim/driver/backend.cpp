@@ -167,6 +167,11 @@ void SimBackend::host_access(const void* address, std::size_t bytes, bool write)
   client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
 }
 
+void SimBackend::note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) {
+  if (bytes == 0) return;
+  client_->copy_on_cards(Opcode::fetch_note, target(stream, name), {client_->offset_of(address), bytes});
+}
+
 std::int64_t SimBackend::clock_ns() {
   return static_cast<std::int64_t>(client_->call(Opcode::clock, target(), {}).value[0]) / 1000;
 }

@@ -54,6 +54,7 @@ class SimBackend final : public Backend {
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
   void host_access(const void* address, std::size_t bytes, bool write) override;
+  void note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) override;
   std::int64_t clock_ns() override;
 
   StreamId create_stream() override;

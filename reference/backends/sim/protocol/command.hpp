@@ -35,6 +35,7 @@ enum class Opcode : std::uint16_t {
   pinned_free_note,  // args: arena address
   host_work,         // args: flops, bytes
   host_access,       // args: arena address, bytes, 1 for a write
+  fetch_note,        // args: device address, bytes: what the harness reads next in this stream; order alone, no time
   marker,            // header.name is the mark
 
   // --- two-way: ticket not 0, the reply carries it back ----------------------------------------------------------
