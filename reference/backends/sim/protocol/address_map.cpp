@@ -8,8 +8,8 @@ namespace {
 
 std::uint64_t round_to_gib(std::uint64_t bytes) { return (bytes + kGiB - 1) / kGiB * kGiB; }
 
-// A part has at most 16 times, at least once the capacity, in steps of an eighth.
-constexpr std::uint64_t kMostEighths = 128, kLeastEighths = 8;
+// A part has at most 8 times, at least once the capacity, in steps of an eighth.
+constexpr std::uint64_t kMostEighths = 64, kLeastEighths = 8;
 
 // The parts for so many eighths of the capacities; nothing when they do not fit.
 std::optional<std::vector<AddressMap::Part>> lay_out(const std::vector<std::uint64_t>& capacities,
