@@ -42,18 +42,18 @@ TEST(Staging, AChunkNeverWraps) {
   EXPECT_EQ(staging_start(60, 4 * kStagingPieceBytes), 60u);
 }
 
-TEST(AddressMap, GivesEachCardSixteenTimesItsCapacityAndAGapBehindIt) {
+TEST(AddressMap, GivesEachCardEightTimesItsCapacityAndAGapBehindIt) {
   const AddressMap map({12 * kGiB, 256u << 20});
   EXPECT_EQ(map.part(0).start, 0u);
-  EXPECT_EQ(map.part(0).bytes, 192 * kGiB);
-  EXPECT_EQ(map.part(1).start, 193 * kGiB);
-  EXPECT_EQ(map.part(1).bytes, 4 * kGiB);
+  EXPECT_EQ(map.part(0).bytes, 96 * kGiB);
+  EXPECT_EQ(map.part(1).start, 97 * kGiB);
+  EXPECT_EQ(map.part(1).bytes, 2 * kGiB);
   EXPECT_TRUE(map.has_pages(0));
   EXPECT_TRUE(map.has_pages(1));
-  EXPECT_EQ(map.card_of(192 * kGiB - 1), 0);
-  EXPECT_EQ(map.card_of(192 * kGiB), std::nullopt);
-  EXPECT_EQ(map.card_of(193 * kGiB), 1);
-  EXPECT_EQ(map.text(193 * kGiB + 0x464), "sim:1+0x464");
+  EXPECT_EQ(map.card_of(96 * kGiB - 1), 0);
+  EXPECT_EQ(map.card_of(96 * kGiB), std::nullopt);
+  EXPECT_EQ(map.card_of(97 * kGiB), 1);
+  EXPECT_EQ(map.text(97 * kGiB + 0x464), "sim:1+0x464");
 }
 
 TEST(AddressMap, GivesLessWhereThereIsNoRoom) {
