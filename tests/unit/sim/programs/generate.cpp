@@ -183,7 +183,8 @@ class Generator {
         }
       }
     } else if (dice < 97) {
-      c = new_block(draw(kCards), draw(kUnits / kSlotUnits - 1));
+      const int card = draw(kCards);  // compilers differ in which argument they draw first
+      c = new_block(card, draw(kUnits / kSlotUnits - 1));
     } else if (dice < 98) {
       c.kind = one_in(2) ? Kind::unpin : Kind::driver_free;
       if (c.kind == Kind::unpin) c.out = {kArena, draw(kPieces) * kPieceUnits, kPieceUnits};
