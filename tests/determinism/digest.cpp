@@ -53,7 +53,9 @@ void arithmetic() {
   const Device card("sim");
   for (const Dtype dtype : {kF32, kF16, kBF16, kF64}) {
     const Tensor x = (arange(77 * 33, Options(kF32)).reshape({77, 33}) / 977.0 - 1.25).to(dtype).to(card);
-    const Tensor y = (x * 3.0 + 0.3) / (x - 7.0);
+    const Tensor above = x * 3.0 + 0.3;  // a line each: compilers differ in which operand they compute first
+    const Tensor below = x - 7.0;
+    const Tensor y = above / below;
     print_bits("elements", y);
     print_bits("product", matmul(x, y.t()));
     print_bits("sums", sum(y, 0));
