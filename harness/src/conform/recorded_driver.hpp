@@ -17,21 +17,25 @@ struct LogEvent {
   std::uint64_t stream = 0;
 };
 
-class RecordedDriver final : public DriverMemory {
+// What both drivers below have in common: a large card with pages, whose work is always done; nothing was recorded of
+// events.
+class IdleCard : public DriverMemory {
+ public:
+  MemoryInfo memory_info() override { return {std::size_t{1} << 37, std::size_t{1} << 38}; }
+  Event record_event(std::uint16_t) override { return 0; }
+  bool event_is_done(Event) override { return true; }
+  void wait_for_event(Event) override {}
+  void release_event(Event) override {}
+  bool has_pages() const override { return true; }
+};
+
+class RecordedDriver final : public IdleCard {
  public:
   explicit RecordedDriver(std::vector<LogEvent> log);
 
   void* malloc(std::size_t bytes) override;
   void free(void* memory) override;
-  MemoryInfo memory_info() override { return {std::size_t{1} << 37, std::size_t{1} << 38}; }
 
-  // Nothing was recorded about events; work is always done.
-  Event record_event(std::uint16_t) override { return 0; }
-  bool event_is_done(Event) override { return true; }
-  void wait_for_event(Event) override {}
-  void release_event(Event) override {}
-
-  bool has_pages() const override { return true; }
   std::byte* reserve(std::size_t bytes) override;
   bool map(std::byte* address, std::size_t bytes) override;
   void unmap(std::byte* address, std::size_t bytes, std::uint16_t stream) override;
@@ -54,18 +58,12 @@ class RecordedDriver final : public DriverMemory {
 
 // For a recording without log: addresses of its own, and room for everything that the recording does not call an
 // out-of-memory error.
-class UnrecordedDriver final : public DriverMemory {
+class UnrecordedDriver final : public IdleCard {
  public:
   bool full = false;
 
   void* malloc(std::size_t bytes) override;
   void free(void*) override {}
-  MemoryInfo memory_info() override { return {std::size_t{1} << 37, std::size_t{1} << 38}; }
-  Event record_event(std::uint16_t) override { return 0; }
-  bool event_is_done(Event) override { return true; }
-  void wait_for_event(Event) override {}
-  void release_event(Event) override {}
-  bool has_pages() const override { return true; }
   std::byte* reserve(std::size_t bytes) override { return static_cast<std::byte*>(malloc(bytes)); }
   bool map(std::byte*, std::size_t) override { return !full; }
 

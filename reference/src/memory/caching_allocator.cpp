@@ -117,8 +117,8 @@ bool CachingAllocator::should_split(const Block& block, std::size_t bytes) const
   return bytes < settings_.max_split_bytes && left > kSmallBytes;
 }
 
-// Leaves `bytes` in `block` and the rest behind it as a free block.
-void CachingAllocator::split(Block* block, std::size_t bytes, bool was_split) {
+// Leaves `bytes` in `block`; the rest becomes a block of its own behind it.
+Block* CachingAllocator::cut(Block* block, std::size_t bytes) {
   Block rest = *block;
   rest.address += bytes;
   rest.bytes -= bytes;
@@ -127,6 +127,12 @@ void CachingAllocator::split(Block* block, std::size_t bytes, bool was_split) {
   if (remaining->next) remaining->next->previous = remaining;
   block->next = remaining;
   block->bytes = bytes;
+  return remaining;
+}
+
+// The rest is free from now on.
+void CachingAllocator::split(Block* block, std::size_t bytes, bool was_split) {
+  Block* remaining = cut(block, bytes);
   insert_free(remaining);
   if (block->expandable) return;
   if (was_split) {  // a free piece became smaller

@@ -93,6 +93,7 @@ class LABRIG_API CachingAllocator final : public DeviceAllocator {
   Block* take_from_driver(const Block& wanted, bool retry);
   Block* take_segment(const Block& wanted);
   bool should_split(const Block& block, std::size_t bytes) const;
+  Block* cut(Block* block, std::size_t bytes);
   void split(Block* block, std::size_t bytes, bool was_split);
   void hand_out(Block* block, std::size_t requested, std::size_t rounded);
   [[noreturn]] void throw_out_of_memory(std::size_t requested, const Block& wanted, Lock& lock);

@@ -84,17 +84,7 @@ bool CachingAllocator::map_pages(Block* block, std::size_t bytes) {
   note(MemoryAction::segment_map, *block, mapped);
   auto& unmapped = pool_of(*block).unmapped;
   unmapped.erase(block);
-  if (mapped < block->bytes) {
-    Block rest = *block;
-    rest.address += mapped;
-    rest.bytes -= mapped;
-    rest.previous = block;
-    Block* remaining = new_block(rest);
-    if (remaining->next) remaining->next->previous = remaining;
-    block->next = remaining;
-    block->bytes = mapped;
-    unmapped.insert(remaining);
-  }
+  if (mapped < block->bytes) unmapped.insert(cut(block, mapped));
   block->mapped = true;
   merge(block, block->previous);
   merge(block, block->next);

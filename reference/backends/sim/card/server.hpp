@@ -60,7 +60,6 @@ class Server {
 
   // From any thread, as report().
   bool stopped() const { return stopped_; }
-  bool finished() const { return finished_; }  // the client said `finish`
   // Everything so far. From any thread.
   Report report() const;
   // For the device page: what the host is ordered after.
@@ -224,7 +223,7 @@ class Server {
   Transfer upload_, download_;
   std::uint64_t next_sequence_ = 0, commands_ = 0, case_steps_ = 0, real_bytes_ = 0, staged_ = 0;
   bool began_ = false;
-  std::atomic<bool> stopped_{false}, finished_{false};
+  std::atomic<bool> stopped_{false};
   std::optional<Violation> violation_;
   Command current_;
   Command last_;  // the last one that says something about the client

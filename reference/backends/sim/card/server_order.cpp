@@ -185,7 +185,6 @@ void Server::finish(const Command&) {
   frontier_moved();
   account_.close(scheduler_.host_ps(), scheduler_.use());
   account_.freeze();
-  finished_ = true;
 }
 
 }  // namespace labrig::sim
