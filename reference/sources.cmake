@@ -7,7 +7,17 @@ set(LABRIG_BASE_SOURCES
   src/ops/plain/matmul.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
-  src/ops/schema.cpp
+  src/ops/schema/conv2d.cpp
+  src/ops/schema/elementwise.cpp
+  src/ops/schema/index.cpp
+  src/ops/schema/matmul.cpp
+  src/ops/schema/nll_loss.cpp
+  src/ops/schema/norm.cpp
+  src/ops/schema/random.cpp
+  src/ops/schema/reduce.cpp
+  src/ops/schema/schema.cpp
+  src/ops/schema/softmax.cpp
+  src/ops/schema/step.cpp
   src/tensor/dims.cpp
   src/tensor/dtype.cpp
   src/tensor/layout.cpp
@@ -18,11 +28,13 @@ set(LABRIG_CORE_SOURCES
   backends/cpu/blas.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
+  src/autograd/engine.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/graph/node.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp

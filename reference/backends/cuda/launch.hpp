@@ -1,5 +1,5 @@
 // One kernel call on the card: which function carries it out, and what that function is given. Every launch function
-// trusts what the schema (src/ops/schema.cpp) has checked, takes no memory, and returns before the card is done.
+// trusts what the schema (src/ops/schema/) has checked, takes no memory, and returns before the card is done.
 #pragma once
 
 #include <cuda_runtime_api.h>

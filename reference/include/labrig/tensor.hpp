@@ -129,7 +129,25 @@ class LABRIG_API Tensor {
   Tensor unsqueeze(int dim) const;
   Tensor squeeze(int dim) const;
   Tensor expand(const Dims& sizes) const;
+
+  // --- gradients: autograd.hpp ------------------------------------------------------------------------------------
+  bool requires_grad() const;
+  // For leaves of a floating point type. Returns *this.
+  const Tensor& requires_grad_(bool on = true) const;
+  // The gradient that backward() left here; undefined before, and for tensors that are no leaves unless retain_grad().
+  Tensor grad() const;
+  void set_grad(const Tensor& grad) const;  // undefined: none
+  bool is_leaf() const;
+  // "AddBackward0", …: the step that leads back from this tensor; empty for a leaf.
+  std::string grad_fn() const;
+  void retain_grad() const;
+  // autograd::backward for this tensor.
+  void backward(const Tensor& gradient = {}, bool retain_graph = false) const;
+  // The same values without a way back; in place, the tensor itself becomes a leaf.
   Tensor detach() const;
+  const Tensor& detach_() const;
+  // How often the memory was changed in place. Views share it.
+  std::uint32_t version() const;
 
   const std::shared_ptr<TensorImpl>& impl() const { return impl_; }
 

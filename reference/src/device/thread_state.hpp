@@ -1,14 +1,21 @@
 // The thread-local state of the core, all of it: which card, and which stream of each card, is current for the calling
-// thread. Everything else that is mutable belongs to an object that somebody owns.
+// thread; whether operators note how to go back, and what they do to their inputs before; the generator of random
+// values. Everything else that is mutable belongs to an object that somebody owns.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "device/backend.hpp"
+#include "labrig/random.hpp"
 
 namespace labrig {
+
+class Tensor;
+// Casts the inputs (undefined ones among them) of the operator of this name in place (ops/autocast.hpp).
+using AutocastHook = void (*)(const char* op, std::span<Tensor> inputs);
 
 struct ThreadState {
   struct CurrentStream {
@@ -17,7 +24,10 @@ struct ThreadState {
   };
   std::array<int, 3> current_device{};         // by DeviceType
   std::vector<CurrentStream> current_streams;  // devices that are not listed use their default stream
-  std::uint64_t machine = 0;                   // the simulated machine that the entries for `sim` belong to
+  bool grad_enabled = true;
+  AutocastHook autocast = nullptr;  // set inside an autocast region
+  Generator generator;              // random.hpp
+  std::uint64_t machine = 0;        // the simulated machine that the entries for `sim` belong to
 };
 
 // That of the calling thread. Entries for a simulated machine that has been replaced since are gone.

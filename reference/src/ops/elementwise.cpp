@@ -2,6 +2,7 @@
 // they promote to.
 #include <string>
 
+#include "graph/node.hpp"
 #include "labrig/error.hpp"
 #include "ops/operands.hpp"
 #include "tensor/names.hpp"
@@ -43,13 +44,13 @@ std::uint64_t number(const Tensor& tensor) { return scalar_bits(tensor.item()); 
 // out <- a op b, on the device of `out`.
 void apply(const Arithmetic& op, const Tensor& out, const Tensor& a, const Tensor& b) {
   const Device device = out.device();
-  if (is_number_for(device, b)) return run(op.scalar_kernel, out, {&a}, number(b));
+  if (is_number_for(device, b)) return run(op.scalar_kernel, {&out, &a}, {number(b)});
   if (is_number_for(device, a)) {
-    if (op.commutes) return run(op.scalar_kernel, out, {&b}, number(a));
+    if (op.commutes) return run(op.scalar_kernel, {&out, &b}, {number(a)});
     const Tensor on_card = full({}, a.item(), {out.dtype(), device});
-    return run(op.kernel, out, {&on_card, &b});
+    return run(op.kernel, {&out, &on_card, &b});
   }
-  run(op.kernel, out, {&a, &b});
+  run(op.kernel, {&out, &a, &b});
 }
 
 Tensor binary(const Arithmetic& op, const Tensor& a, const Tensor& b) {
@@ -64,7 +65,7 @@ Tensor with_scalar(const Arithmetic& op, const Tensor& a, Scalar b) {
   impl_of(a);
   const Dtype dtype = type_of_result(op, result_type(a, b));
   Tensor out = make_tensor(a.sizes(), {dtype, a.device()}, op.name);
-  run(op.scalar_kernel, out, {&a}, scalar_bits(b.value()));
+  run(op.scalar_kernel, {&out, &a}, {scalar_bits(b.value())});
   return out;
 }
 
@@ -87,7 +88,7 @@ const Tensor& in_place(const Arithmetic& op, const Tensor& self, const Tensor& b
 Tensor unary(Kernel kernel, const char* name, const Tensor& x, const char* bool_text) {
   if (impl_of(x).dtype == kBool) throw not_for_bool(bool_text);
   Tensor out = make_tensor(x.sizes(), {x.dtype(), x.device()}, name);
-  run(kernel, out, {&x});
+  run(kernel, {&out, &x});
   return out;
 }
 
@@ -95,7 +96,17 @@ Tensor unary(Kernel kernel, const char* name, const Tensor& x, const char* bool_
 
 Tensor add(const Tensor& a, const Tensor& b) { return binary(kAdd, a, b); }
 Tensor sub(const Tensor& a, const Tensor& b) { return binary(kSub, a, b); }
-Tensor mul(const Tensor& a, const Tensor& b) { return binary(kMul, a, b); }
+Tensor mul(const Tensor& a, const Tensor& b) {
+  Tensor out = binary(kMul, a, b);
+  graph::record("MulBackward0", out, {&a, &b}, [&](graph::Saver& save) {
+    return [a_sizes = a.sizes(), b_sizes = b.sizes(), a = save.if_wanted(1, a), b = save.if_wanted(0, b)](
+               const Tensor& gradient, graph::Gradients& to) {
+      if (to.wanted(0)) to.give(0, sum_to_size(mul(gradient, b.get()), a_sizes));
+      if (to.wanted(1)) to.give(1, sum_to_size(mul(gradient, a.get()), b_sizes));
+    };
+  });
+  return out;
+}
 Tensor div(const Tensor& a, const Tensor& b) { return binary(kDiv, a, b); }
 Tensor add(const Tensor& a, Scalar b) { return with_scalar(kAdd, a, b); }
 Tensor sub(const Tensor& a, Scalar b) { return with_scalar(kSub, a, b); }
@@ -125,7 +136,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   const Tensor on_device = mask.device() == device ? mask : mask.to(device);
   const Tensor values = x.device() == device ? x : x.to(device);
   Tensor out = make_tensor(broadcast_sizes(x.sizes(), mask.sizes()), {x.dtype(), device}, "masked_fill");
-  run(Kernel::masked_fill, out, {&values, &on_device}, scalar_bits(value));
+  run(Kernel::masked_fill, {&out, &values, &on_device}, {scalar_bits(value)});
   return out;
 }
 

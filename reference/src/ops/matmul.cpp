@@ -56,7 +56,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   }
   check_types(a, b);
   Tensor out = make_tensor({mat1.size(0), mat2.size(1)}, {a.dtype(), device}, "matmul");
-  run(Kernel::matmul, out, {&mat1, &mat2});
+  run(Kernel::matmul, {&out, &mat1, &mat2});
   if (b.dim() == 1) out = out.select(1, 0);
   if (a.dim() == 1) out = out.select(0, 0);
   return out;

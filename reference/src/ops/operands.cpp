@@ -121,16 +121,21 @@ void check_can_cast(Dtype from, Dtype to) {
               "use the operation that returns a new tensor, or convert the tensor first");
 }
 
-void run(Kernel kernel, const Tensor& out, std::initializer_list<const Tensor*> inputs, std::uint64_t scalar) {
+void run(Kernel kernel, std::initializer_list<const Tensor*> tensors, std::initializer_list<std::uint64_t> scalars) {
   KernelCall call;
   call.kernel = kernel;
-  call.push(operand_of(out, Access::write));
-  for (const Tensor* input : inputs) {
-    check_overlap(out, *input);
-    call.push(operand_of(*input, Access::read));
+  const int outputs = outputs_of(kernel);
+  for (const Tensor* tensor : tensors) {
+    const int i = call.operand_count;
+    const Access access = access_of(kernel, i);
+    for (int o = 0; tensor->defined() && i >= outputs && o < outputs; ++o) {
+      const Tensor& output = **(tensors.begin() + o);
+      if (output.defined()) check_overlap(output, *tensor);
+    }
+    call.push(tensor->defined() ? operand_of(*tensor, access) : absent_operand(access));
   }
-  call.scalars[0] = scalar;
-  launch(out, call);
+  std::copy(scalars.begin(), scalars.end(), call.scalars.begin());
+  launch(**tensors.begin(), call);
 }
 
 }  // namespace labrig

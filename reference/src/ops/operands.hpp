@@ -34,8 +34,9 @@ Dtype result_type(const Tensor& a, Scalar b);
 // Throws `result-type` when a result of type `from` may not be written to a tensor of type `to`: kinds only go up.
 void check_can_cast(Dtype from, Dtype to);
 
-// Writes `out` with a kernel that reads `inputs`. Throws `partial-overlap` when an input shares some, but not all, of
-// its memory with the output.
-void run(Kernel kernel, const Tensor& out, std::initializer_list<const Tensor*> inputs, std::uint64_t scalar = 0);
+// The tensors of a kernel, outputs first, in the order of its schema; an undefined one is an operand that is absent.
+// Writes the outputs. Throws `partial-overlap` when an input shares some, but not all, of its memory with an output.
+void run(Kernel kernel, std::initializer_list<const Tensor*> tensors,
+         std::initializer_list<std::uint64_t> scalars = {});
 
 }  // namespace labrig

@@ -41,7 +41,7 @@ Tensor reduce(Kernel kernel, const Tensor& x, int dim, bool keepdim) {
   Dims sizes = x.sizes();
   sizes[d] = 1;
   Tensor out = make_tensor(sizes, {dtype, x.device()}, text_of(kernel));
-  run(kernel, out, {&x}, static_cast<std::uint64_t>(d));
+  run(kernel, {&out, &x}, {static_cast<std::uint64_t>(d)});
   return keepdim ? out : out.select(d, 0);
 }
 
@@ -69,6 +69,15 @@ Tensor reduce_all(Kernel kernel, const Tensor& x) {
 }
 
 }  // namespace
+
+Tensor sum_to_size(const Tensor& x, const Dims& sizes) {
+  Tensor result = x;
+  while (result.dim() > sizes.count()) result = sum(result, 0);
+  for (int d = 0; d < sizes.count(); ++d) {
+    if (sizes[d] == 1 && result.size(d) != 1) result = sum(result, d, true);
+  }
+  return result;
+}
 
 Tensor sum(const Tensor& x) { return reduce_all(Kernel::sum, x); }
 Tensor sum(const Tensor& x, int dim, bool keepdim) { return reduce(Kernel::sum, x, dim, keepdim); }

@@ -26,7 +26,7 @@ namespace {
 
 Tensor contiguous_tensor(std::shared_ptr<Storage> storage, const Dims& sizes, Dtype dtype, std::string_view name) {
   return Tensor(std::make_shared<TensorImpl>(
-      TensorImpl{std::move(storage), Layout::contiguous(sizes), dtype, std::string(name)}));
+      TensorImpl{std::move(storage), Layout::contiguous(sizes), dtype, std::string(name), nullptr}));
 }
 
 }  // namespace

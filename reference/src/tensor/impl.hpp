@@ -13,11 +13,16 @@
 
 namespace labrig {
 
+namespace graph {
+struct Meta;  // graph/meta.hpp
+}
+
 struct TensorImpl {
   std::shared_ptr<Storage> storage;
   Layout layout;
   Dtype dtype = Dtype::f32;
   std::string name;
+  std::shared_ptr<graph::Meta> meta;  // null while the tensor has nothing to do with gradients
 };
 
 // The impl of a tensor that must be defined. Throws `undefined-tensor`.

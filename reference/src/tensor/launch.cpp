@@ -33,8 +33,9 @@ void record_launch(const KernelCall& call, Device device, StreamId stream) {
 
 Operand operand_of(const Tensor& tensor, Access access) {
   const TensorImpl& impl = impl_of(tensor);
-  if (access == Access::write) check_writable(impl);
-  announce_host_access(impl, access == Access::write);
+  const bool writes = access != Access::read;
+  if (writes) check_writable(impl);
+  announce_host_access(impl, writes);
   return {tensor.data_ptr(), impl.dtype, access, impl.layout.sizes, impl.layout.strides, impl.name};
 }
 

@@ -3,7 +3,9 @@
 // device has gone away before it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -36,6 +38,9 @@ class Storage {
   // Work in a stream of the card uses this memory; it is not handed out again before that is done. No effect for host
   // memory that the card does not reach.
   void record_use(const DeviceSlot& card, StreamId stream) const;
+  // Counts changes in place: saved tensors look whether they are still what they were.
+  std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
   // What the card calls the memory from now on.
   void note_name(std::string_view name) const;
 
@@ -46,6 +51,7 @@ class Storage {
 
   const Home home_;
   const std::size_t bytes_;
+  std::atomic<std::uint32_t> version_{0};
   std::byte* data_ = nullptr;
   Block* block_ = nullptr;            // on a card
   std::shared_ptr<DeviceSlot> slot_;  // of the card, also of the one that pinned memory is for

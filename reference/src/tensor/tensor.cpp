@@ -91,7 +91,7 @@ void* Tensor::host_data(Dtype asked, bool write) const {
 
 Tensor Tensor::with_layout(const Layout& new_layout) const {
   const TensorImpl& impl = impl_of(*this);
-  return Tensor(std::make_shared<TensorImpl>(TensorImpl{impl.storage, new_layout, impl.dtype, impl.name}));
+  return Tensor(std::make_shared<TensorImpl>(TensorImpl{impl.storage, new_layout, impl.dtype, impl.name, nullptr}));
 }
 
 Tensor Tensor::view(const Dims& sizes) const { return with_layout(layout().view(sizes)); }

@@ -1,6 +1,7 @@
 // Structure of records, from one table: length and number of arguments of each opcode.
 #include "card/decode.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace labrig::sim {
@@ -67,9 +68,10 @@ T as(const Record& record, std::size_t offset = 0) {
 
 std::optional<std::string> launch_damage(const Record& record, std::uint64_t granules) {
   const auto launch = as<LaunchCommand>(record);
-  if (launch.reserved != 0 || launch.reserved2 != 0) return "a reserved field is not 0";
+  if (launch.reserved != 0 || launch.reserved2 != 0 || launch.pad[0] != 0 || launch.pad[1] != 0 || launch.pad[2] != 0)
+    return "a reserved field is not 0";
   if (launch.operands > kMaxWireOperands) return "a launch has too many operands";
-  if (granules != 1 + 2 * std::uint64_t{launch.operands}) return "a launch does not have the length of its operands";
+  if (granules != 2 + 2 * std::uint64_t{launch.operands}) return "a launch does not have the length of its operands";
   for (std::size_t i = 0; i < launch.operands; ++i) {
     const auto operand = as<WireOperand>(record, sizeof launch + i * sizeof(WireOperand));
     if (operand.reserved != 0 || operand.pad[0] != 0 || operand.pad[1] != 0) return "a reserved field is not 0";
@@ -119,7 +121,7 @@ std::optional<std::string> read_launch(const Record& record, KernelCall& call, s
   const auto kernel = kernel_from_index(launch.kernel);
   if (!kernel) return "there is no kernel " + std::to_string(launch.kernel);
   call.kernel = *kernel;
-  for (std::size_t i = 0; i < 3; ++i) call.scalars[i] = launch.scalar[i];
+  std::copy(std::begin(launch.scalar), std::end(launch.scalar), call.scalars.begin());
   for (std::size_t i = 0; i < launch.operands; ++i) {
     const auto wire = as<WireOperand>(record, sizeof launch + i * sizeof(WireOperand));
     const std::string position = "operand " + std::to_string(i);

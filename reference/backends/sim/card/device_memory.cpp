@@ -42,13 +42,16 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
     const std::uint64_t offset = bytes == 0 ? 0 : reinterpret_cast<std::uint64_t>(operand.data);
     for (int d = 0; bytes == 0 && d < operand.strides.count(); ++d) operand.strides[d] = 0;
     operand.data = at(offset);
-    if (i == 0 || poisoned.empty()) continue;
+    if (operand.access == Access::write || poisoned.empty()) continue;
     std::vector<ByteRange> parts;
     poisoned.common({offset, bytes}, parts);
     if (parts.empty()) continue;
-    std::vector<std::byte>& copy = copies.emplace_back(at(offset), at(offset) + bytes);
-    for (const ByteRange& part : parts) std::memset(copy.data() + (part.start - offset), 0xFF, part.bytes);
-    operand.data = copy.data();
+    std::byte* read = at(offset);
+    if (operand.access == Access::read) {
+      read = copies.emplace_back(read, read + bytes).data();
+      operand.data = read;
+    }
+    for (const ByteRange& part : parts) std::memset(read + (part.start - offset), 0xFF, part.bytes);
   }
   kernels::run(placed);
 }

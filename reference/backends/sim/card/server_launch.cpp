@@ -23,6 +23,7 @@ std::uint64_t saturated(Wide value) {
 
 bool Server::operands_ok(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands],
                          Block* (&blocks)[kMaxOperands]) {
+  const auto outputs = static_cast<std::size_t>(outputs_of(call.kernel));
   for (std::size_t i = 0; i < static_cast<std::size_t>(call.operand_count); ++i) {
     if (!names_.known(names[i])) {
       stop({"protocol-error", "the device got a damaged command", "it names a text that was never sent",
@@ -34,7 +35,7 @@ bool Server::operands_ok(const Command& command, const KernelCall& call, const s
     if (bytes == 0) continue;
     const auto address = reinterpret_cast<std::uint64_t>(operand.data);
     const auto who = [&] {
-      return "kernel '" + std::string(name_of(call.kernel)) + "' " + (i == 0 ? "writes" : "reads");
+      return "kernel '" + std::string(name_of(call.kernel)) + "' " + (i < outputs ? "writes" : "reads");
     };
     if (address % element_bytes(operand.dtype) != 0) {
       refuse({"bad-address", who() + " at " + map_.text(address) + ", inside an element",
@@ -48,7 +49,7 @@ bool Server::operands_ok(const Command& command, const KernelCall& call, const s
   return true;
 }
 
-// Inputs first, then the output: what a kernel reads it reads before it writes.
+// Inputs first, then the outputs: what a kernel reads it reads before it writes.
 Operation Server::enter_launch(const Command& command, const KernelCall& call,
                                const std::uint32_t (&names)[kMaxOperands], Block* (&blocks)[kMaxOperands],
                                Effect& effect) {
@@ -56,15 +57,20 @@ Operation Server::enter_launch(const Command& command, const KernelCall& call,
   who.kind = Who::Kind::kernel;
   who.kernel = static_cast<std::uint8_t>(call.kernel);
   const auto count = static_cast<std::size_t>(call.operand_count);
-  who.inputs = static_cast<std::uint8_t>(count - 1);
+  const auto outputs = static_cast<std::size_t>(outputs_of(call.kernel));
+  who.inputs = static_cast<std::uint8_t>(count - outputs);
   const auto name = [&](std::size_t i) { return names[i] != 0 || blocks[i] == nullptr ? names[i] : blocks[i]->name; };
-  for (std::size_t i = 1; i < count && i <= std::size(who.names); ++i) who.names[i - 1] = name(i);
-  for (std::size_t turn = 1; turn <= count; ++turn) {
-    const std::size_t i = turn == count ? 0 : turn;
-    if (blocks[i] == nullptr) continue;  // without elements
-    const bool exact = runs_of(call.operands[i], runs_);
-    touch(effect, who, command.header.device, *blocks[i], runs_, i == 0, !exact, names[i]);
-  }
+  for (std::size_t i = outputs; i < count && i - outputs < std::size(who.names); ++i) who.names[i - outputs] = name(i);
+  const auto touch_all = [&](Access access) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool touched = (static_cast<int>(call.operands[i].access) & static_cast<int>(access)) != 0;
+      if (!touched || blocks[i] == nullptr) continue;  // without elements
+      const bool exact = runs_of(call.operands[i], runs_);
+      touch(effect, who, command.header.device, *blocks[i], runs_, access == Access::write, !exact, names[i]);
+    }
+  };
+  touch_all(Access::read);
+  touch_all(Access::write);
   return enter(command, who, effect);
 }
 

@@ -68,7 +68,7 @@ inline constexpr std::uint64_t kDevicePageBytes = std::uint64_t{2} << 20;  // of
 
 inline constexpr std::size_t kGranuleBytes = 64;
 inline constexpr std::uint64_t kRingGranules = 16'384;
-inline constexpr std::uint64_t kMaxRecordGranules = 16;
+inline constexpr std::uint64_t kMaxRecordGranules = 18;
 inline constexpr std::uint64_t kBellGranules = 256;  // the doorbell rings at least this often
 
 inline constexpr std::uint16_t kMaxStreams = 64;  // a device, the default stream included
@@ -132,12 +132,13 @@ struct LaunchCommand {
   std::uint16_t kernel;
   std::uint8_t operands, reserved;
   std::uint32_t reserved2;
-  std::uint64_t scalar[3];
+  std::uint64_t scalar[8];
+  std::uint64_t pad[3];  // 0
 };
-static_assert(sizeof(LaunchCommand) == 64);
+static_assert(sizeof(LaunchCommand) == 2 * kGranuleBytes);
 
-inline constexpr int kMaxWireOperands = 7;
-// The largest record: a launch with seven operands.
+inline constexpr int kMaxWireOperands = 8;
+// The largest record: a launch with eight operands.
 struct Record {
   alignas(8) std::byte bytes[kMaxRecordGranules * kGranuleBytes];
 };

@@ -59,20 +59,28 @@ void dispatch_call(const KernelCall& call) {
       return reduction(call);
     case Kernel::arange:
       return arange(call);
+    default:  // TODO: goes when all kernels are there
+      break;
   }
 }
 
 }  // namespace
 
 void run(const KernelCall& call) {
-  const Operand& out = call.operands[0];
-  if (span_bytes(out) == 0) return;
-  const bool elementwise = call.kernel < Kernel::matmul;
+  if (span_bytes(call.operands[0]) == 0) return;
+  const int outputs = outputs_of(call.kernel);
+  const auto disturbed = [&](const Operand& input) {
+    for (int o = 0; o < outputs; ++o) {
+      const Operand& out = call.operands[static_cast<std::size_t>(o)];
+      if (overlap(input, out) && !(is_elementwise(call.kernel) && in_place(input, out))) return true;
+    }
+    return false;
+  };
   KernelCall apart = call;
   std::vector<std::vector<std::byte>> copies;
-  for (int i = 1; i < call.operand_count; ++i) {
+  for (int i = outputs; i < call.operand_count; ++i) {
     Operand& input = apart.operands[static_cast<std::size_t>(i)];
-    if (!overlap(input, out) || (elementwise && in_place(input, out))) continue;
+    if (!disturbed(input)) continue;
     const auto* from = static_cast<const std::byte*>(input.data);
     copies.emplace_back(from, from + span_bytes(input));
     input.data = copies.back().data();
