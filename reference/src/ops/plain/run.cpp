@@ -56,6 +56,8 @@ void dispatch_call(const KernelCall& call) {
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
+    case Kernel::norm:
+    case Kernel::argmax:
       return reduction(call);
     case Kernel::arange:
       return arange(call);
