@@ -91,6 +91,8 @@ void dispatch_call(const KernelCall& call) {
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
+    case Kernel::norm:
+    case Kernel::argmax:
       return reduction(call);
     case Kernel::sgd_step:
     case Kernel::adam_step:
