@@ -60,10 +60,12 @@ set(LABRIG_CORE_SOURCES
   src/ops/matmul.cpp
   src/ops/operands.cpp
   src/ops/reduce.cpp
+  src/ops/same_device.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp
   src/tensor/launch.cpp
+  src/tensor/origin.cpp
   src/tensor/storage.cpp
   src/tensor/tensor.cpp
   src/tensor/values.cpp

@@ -29,7 +29,9 @@ TEST(SameDevice, IsDemandedInEitherOrderWithPyTorchsText) {
   expect_error("device-mismatch", text, [&] { add_(x, mask); });
   expect_error("device-mismatch", text, [&] { cat({x[0], mask}); });
   const Error error = error_of([&] { add(x, mask); });
-  EXPECT_EQ(error.why(), "add works on one device: a 'x' is f32[2, 3] on sim:0; b 'mask' is f32[3] on cpu");
+  EXPECT_EQ(
+      error.why(),
+      "add works on one device: a 'x' is f32[2, 3] on sim:0, made by zeros; b 'mask' is f32[3] on cpu, made by zeros");
   EXPECT_NE(error.fix().find("move b with .to(\"sim:0\")"), std::string::npos) << error.fix();
 }
 
