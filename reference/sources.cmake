@@ -4,9 +4,13 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/batch_norm.cpp
+  src/ops/plain/layer_norm.cpp
   src/ops/plain/matmul.cpp
+  src/ops/plain/nll_loss.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
+  src/ops/plain/softmax.cpp
   src/ops/schema/conv2d.cpp
   src/ops/schema/elementwise.cpp
   src/ops/schema/index.cpp
@@ -55,11 +59,15 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/ops/batch_norm.cpp
   src/ops/cat.cpp
   src/ops/elementwise.cpp
+  src/ops/layer_norm.cpp
   src/ops/matmul.cpp
+  src/ops/nll_loss.cpp
   src/ops/operands.cpp
   src/ops/reduce.cpp
+  src/ops/softmax.cpp
   src/ops/same_device.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
