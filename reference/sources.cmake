@@ -4,12 +4,16 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/batch_norm.cpp
   src/ops/plain/compare.cpp
+  src/ops/plain/layer_norm.cpp
   src/ops/plain/loss.cpp
   src/ops/plain/matmul.cpp
+  src/ops/plain/nll_loss.cpp
   src/ops/plain/random.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
+  src/ops/plain/softmax.cpp
   src/ops/plain/step.cpp
   src/ops/plain/unary.cpp
   src/ops/schema/conv2d.cpp
@@ -60,15 +64,20 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/ops/batch_norm.cpp
   src/ops/binary.cpp
   src/ops/cat.cpp
   src/ops/compare.cpp
   src/ops/dropout.cpp
+  src/ops/elementwise.cpp
+  src/ops/layer_norm.cpp
   src/ops/loss.cpp
   src/ops/matmul.cpp
+  src/ops/nll_loss.cpp
   src/ops/operands.cpp
   src/ops/random.cpp
   src/ops/reduce.cpp
+  src/ops/softmax.cpp
   src/ops/same_device.cpp
   src/ops/step.cpp
   src/ops/unary.cpp
