@@ -4,6 +4,8 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/conv2d.cpp
+  src/ops/plain/index.cpp
   src/ops/plain/matmul.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
@@ -26,6 +28,7 @@ set(LABRIG_BASE_SOURCES
 set(LABRIG_CORE_SOURCES
   backends/cpu/backend.cpp
   backends/cpu/blas.cpp
+  backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
   src/autograd/engine.cpp
@@ -56,7 +59,11 @@ set(LABRIG_CORE_SOURCES
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
   src/ops/cat.cpp
+  src/ops/conv2d.cpp
   src/ops/elementwise.cpp
+  src/ops/index.cpp
+  src/ops/index_select.cpp
+  src/ops/linear.cpp
   src/ops/matmul.cpp
   src/ops/operands.cpp
   src/ops/reduce.cpp
