@@ -98,11 +98,11 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& index) {
   const Device device = strict_device("index_select", "wrapper_CUDA__index_select", {{"self", &x}, {"index", &index}});
   check_index(x, index);
   const int d = wrap_dim(dim, x.dim());
-  const Tensor at = index.to(kI64).reshape({-1});
+  const Tensor ids = index.to(kI64).reshape({-1});
   Dims sizes = x.sizes();
-  sizes[d] = at.numel();
+  sizes[d] = ids.numel();
   Tensor out = make_tensor(sizes, {x.dtype(), device}, "index_select");
-  pick_rows(out, x, at, d);
+  pick_rows(out, x, ids, d);
   graph::record("IndexSelectBackward0", out, {&x}, [&](graph::Saver& save) {
     return [x_sizes = x.sizes(), d, index = save(index)](const Tensor& gradient, graph::Gradients& to) {
       const Tensor at = index.get().to(kI64).reshape({-1});
