@@ -6,6 +6,8 @@ set(LABRIG_BASE_SOURCES
   src/ops/elementwise_kernels.cpp
   src/ops/plain/batch_norm.cpp
   src/ops/plain/compare.cpp
+  src/ops/plain/conv2d.cpp
+  src/ops/plain/index.cpp
   src/ops/plain/layer_norm.cpp
   src/ops/plain/loss.cpp
   src/ops/plain/matmul.cpp
@@ -35,6 +37,7 @@ set(LABRIG_BASE_SOURCES
 set(LABRIG_CORE_SOURCES
   backends/cpu/backend.cpp
   backends/cpu/blas.cpp
+  backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
   src/autograd/engine.cpp
@@ -68,9 +71,12 @@ set(LABRIG_CORE_SOURCES
   src/ops/binary.cpp
   src/ops/cat.cpp
   src/ops/compare.cpp
+  src/ops/conv2d.cpp
   src/ops/dropout.cpp
-  src/ops/elementwise.cpp
+  src/ops/index.cpp
+  src/ops/index_select.cpp
   src/ops/layer_norm.cpp
+  src/ops/linear.cpp
   src/ops/loss.cpp
   src/ops/matmul.cpp
   src/ops/nll_loss.cpp

@@ -16,6 +16,12 @@ const TensorImpl& impl_of(const Tensor& tensor) {
               "assign one first, as in `x = labrig::zeros({2, 3})`");
 }
 
+std::string torch_tensor_name(const Tensor& tensor) {
+  const Device device = tensor.device();
+  return std::string("torch.") + (device.is_cpu() ? "" : std::string(name_of(device.type())) + ".") +
+         torch_type_name(tensor.dtype()) + "Tensor";
+}
+
 Device Tensor::device() const { return impl_of(*this).storage->device(); }
 Dtype Tensor::dtype() const { return impl_of(*this).dtype; }
 const Layout& Tensor::layout() const { return impl_of(*this).layout; }
