@@ -40,13 +40,18 @@ set(LABRIG_CORE_SOURCES
   backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
+  src/autograd/accumulate.cpp
   src/autograd/engine.cpp
+  src/autograd/in_place.cpp
+  src/autograd/tensor.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/graph/holders.cpp
   src/graph/node.cpp
+  src/graph/saved.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
@@ -72,7 +77,9 @@ set(LABRIG_CORE_SOURCES
   src/ops/cat.cpp
   src/ops/compare.cpp
   src/ops/conv2d.cpp
+  src/ops/copy.cpp
   src/ops/dropout.cpp
+  src/ops/elementwise.cpp
   src/ops/index.cpp
   src/ops/index_select.cpp
   src/ops/layer_norm.cpp
@@ -87,6 +94,7 @@ set(LABRIG_CORE_SOURCES
   src/ops/same_device.cpp
   src/ops/step.cpp
   src/ops/unary.cpp
+  src/ops/view.cpp
   src/ops/where.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
