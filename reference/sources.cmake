@@ -35,6 +35,10 @@ set(LABRIG_CORE_SOURCES
   src/device/slot.cpp
   src/device/stream.cpp
   src/graph/node.cpp
+  src/io/checkpoint.cpp
+  src/io/file.cpp
+  src/io/io.cpp
+  src/io/safetensors.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
