@@ -2,9 +2,9 @@
 // what GradScaler does to a gradient and to its scale. Nothing here takes part in gradients; the tensors that are
 // written count the change (Tensor::version). No call waits for a card. Used by labrig::optim and labrig::amp.
 //
-// Parameter, gradient and the moments have one floating point type, device and shape; each step is calculated in f64
-// for f64 and in f32 for the others, and rounded once at the end. Throws `dtype-mismatch`, `shape-mismatch`,
-// `device-mismatch`.
+// Parameter, gradient and the moments have one floating point type, device and shape. The arithmetic of f16 and bf16 is
+// that of f32, rounded to their type after each operation that PyTorch carries out by itself. Throws `dtype-mismatch`,
+// `shape-mismatch`, `device-mismatch`.
 #pragma once
 
 #include <cstdint>

@@ -149,15 +149,15 @@ TEST(Reduce, GivesTheShapeAndTypeOfPyTorch) {
   EXPECT_EQ(mean(zeros({3}, kF16)).dtype(), kF16);
 }
 
-TEST(Reduce, ReadsATransposedTensorWhereItLies) {
+TEST(Reduce, ReadsAViewWhereItLies) {
   AttachedCard card;
   const Tensor x = zeros({8, 4}, kCard);
   card->launches.clear();
   sum(x.t());
   sum(x.narrow(1, 0, 2));
-  ASSERT_EQ(card->launches.size(), 3u);
+  ASSERT_EQ(card->launches.size(), 2u);
   EXPECT_EQ(card->launches[0].kernel, Kernel::sum);
-  EXPECT_TRUE(card->launches[1].hidden);
+  EXPECT_EQ(card->launches[1].kernel, Kernel::sum);
 }
 
 TEST(Cat, RefusesShapesWithPyTorchsTexts) {
