@@ -223,18 +223,18 @@ struct Stranger {
 };
 // What a file often is instead, by its first bytes.
 constexpr std::array<Stranger, 7> kStrangers = {{
-    {"version https://git-lfs", "it is a Git LFS pointer, not weights: a few lines of text that stand for the file",
+    {"version https://git-lfs", "this is a Git LFS pointer, not weights: a few lines of text that stand for the file",
      "fetch the file itself with `git lfs pull`, or download it from the web page of the repository"},
-    {"<", "it is an HTML page, not weights: what a server answers when the address is wrong or needs a login",
+    {"<", "this is an HTML page, not weights: what a server answers when the address is wrong or needs a login",
      "open the address in a browser, correct it, and download again"},
-    {"PK\x03\x04", "it is a file of torch.save (a zip archive), not safetensors",
+    {"PK\x03\x04", "this is a file of torch.save (a zip archive), not safetensors",
      "in Python: safetensors.torch.save_file(torch.load(path, map_location=\"cpu\"), new_path)"},
-    {"\x80\x02", "it is a pickle (an old file of torch.save), not safetensors",
+    {"\x80\x02", "this is a pickle (an old file of torch.save), not safetensors",
      "in Python: safetensors.torch.save_file(torch.load(path, map_location=\"cpu\"), new_path)"},
-    {"\x1f\x8b", "it is packed with gzip", "unpack it with gunzip"},
-    {"{", "it is a JSON text, not weights: an index of several files, or a server's answer that something went wrong",
+    {"\x1f\x8b", "this is packed with gzip", "unpack it with gunzip"},
+    {"{", "this is a JSON text, not weights: an index of several files, or a server's answer that something went wrong",
      "load the files that an index names; else download again"},
-    {"GGUF", "it is a GGUF file, not safetensors", "look for the safetensors file of the same model"},
+    {"GGUF", "this is a GGUF file, not safetensors", "look for the safetensors file of the same model"},
 }};
 
 }  // namespace
