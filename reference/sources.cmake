@@ -52,6 +52,10 @@ set(LABRIG_CORE_SOURCES
   src/graph/holders.cpp
   src/graph/node.cpp
   src/graph/saved.cpp
+  src/io/checkpoint.cpp
+  src/io/file.cpp
+  src/io/io.cpp
+  src/io/safetensors.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
@@ -79,7 +83,6 @@ set(LABRIG_CORE_SOURCES
   src/ops/conv2d.cpp
   src/ops/copy.cpp
   src/ops/dropout.cpp
-  src/ops/elementwise.cpp
   src/ops/index.cpp
   src/ops/index_select.cpp
   src/ops/layer_norm.cpp
