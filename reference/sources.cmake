@@ -1,4 +1,4 @@
-# The sources of labrig-core outside the simulated card.
+# The sources of labrig-core outside the simulated card, and of the libraries beside it.
 
 # Also part of the program labrig-device: what the core and the simulated card must agree on.
 set(LABRIG_BASE_SOURCES
@@ -115,3 +115,18 @@ if(LABRIG_HAVE_CUDA)
 else()
   list(APPEND LABRIG_CORE_SOURCES backends/no_cuda/no_cuda.cpp)
 endif()
+
+set(LABRIG_AMP_SOURCES
+  src/amp/autocast.cpp
+  src/amp/grad_scaler.cpp
+  src/amp/policy.cpp
+)
+
+set(LABRIG_DATA_SOURCES
+  src/data/collate.cpp
+  src/data/datasets.cpp
+  src/data/epoch.cpp
+  src/data/loader.cpp
+  src/data/thread_workers.cpp
+  src/data/virtual_workers.cpp
+)
