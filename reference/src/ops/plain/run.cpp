@@ -88,6 +88,17 @@ void dispatch_call(const KernelCall& call) {
       return loss(call);
     case Kernel::matmul:
       return matmul(call);
+    case Kernel::bmm:
+      return bmm(call);
+    case Kernel::linear:
+      return linear(call);
+    case Kernel::conv2d:
+    case Kernel::conv2d_input_backward:
+    case Kernel::conv2d_weight_backward:
+      return conv2d(call);
+    case Kernel::index:
+    case Kernel::index_add:
+      return index(call);
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
