@@ -4,12 +4,18 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/batch_norm.cpp
   src/ops/plain/compare.cpp
+  src/ops/plain/conv2d.cpp
+  src/ops/plain/index.cpp
+  src/ops/plain/layer_norm.cpp
   src/ops/plain/loss.cpp
   src/ops/plain/matmul.cpp
+  src/ops/plain/nll_loss.cpp
   src/ops/plain/random.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
+  src/ops/plain/softmax.cpp
   src/ops/plain/step.cpp
   src/ops/plain/unary.cpp
   src/ops/schema/conv2d.cpp
@@ -31,15 +37,25 @@ set(LABRIG_BASE_SOURCES
 set(LABRIG_CORE_SOURCES
   backends/cpu/backend.cpp
   backends/cpu/blas.cpp
+  backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
+  src/autograd/accumulate.cpp
   src/autograd/engine.cpp
+  src/autograd/in_place.cpp
+  src/autograd/tensor.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/graph/holders.cpp
   src/graph/node.cpp
+  src/graph/saved.cpp
+  src/io/checkpoint.cpp
+  src/io/file.cpp
+  src/io/io.cpp
+  src/io/safetensors.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
@@ -60,18 +76,28 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/ops/batch_norm.cpp
   src/ops/binary.cpp
   src/ops/cat.cpp
   src/ops/compare.cpp
+  src/ops/conv2d.cpp
+  src/ops/copy.cpp
   src/ops/dropout.cpp
+  src/ops/index.cpp
+  src/ops/index_select.cpp
+  src/ops/layer_norm.cpp
+  src/ops/linear.cpp
   src/ops/loss.cpp
   src/ops/matmul.cpp
+  src/ops/nll_loss.cpp
   src/ops/operands.cpp
   src/ops/random.cpp
   src/ops/reduce.cpp
+  src/ops/softmax.cpp
   src/ops/same_device.cpp
   src/ops/step.cpp
   src/ops/unary.cpp
+  src/ops/view.cpp
   src/ops/where.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp

@@ -115,7 +115,13 @@ class CpuBackend final : public Backend {
   static void run(const KernelCall& call) {
     switch (call.kernel) {
       case Kernel::matmul:
+      case Kernel::bmm:
+      case Kernel::linear:
         return cpu::matmul(call);
+      case Kernel::conv2d:
+      case Kernel::conv2d_input_backward:
+      case Kernel::conv2d_weight_backward:
+        return cpu::conv2d(call);
       case Kernel::sum:
       case Kernel::mean:
       case Kernel::max:
