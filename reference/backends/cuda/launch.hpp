@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fault.hpp"
 #include "ops/kernel.hpp"
 
 struct cublasContext;
@@ -22,6 +23,7 @@ struct LaunchContext {
   std::size_t scratch_bytes = 0;
   // For a matrix product only: nobody else's until the call returns; its stream and workspace are set.
   cublasContext* blas = nullptr;
+  FaultSite fault;  // for kernels that check indices
 };
 
 inline constexpr int kThreads = 256;  // of a block
