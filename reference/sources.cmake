@@ -4,9 +4,14 @@
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/compare.cpp
+  src/ops/plain/loss.cpp
   src/ops/plain/matmul.cpp
+  src/ops/plain/random.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
+  src/ops/plain/step.cpp
+  src/ops/plain/unary.cpp
   src/ops/schema/conv2d.cpp
   src/ops/schema/elementwise.cpp
   src/ops/schema/index.cpp
@@ -60,10 +65,12 @@ set(LABRIG_CORE_SOURCES
   src/ops/matmul.cpp
   src/ops/operands.cpp
   src/ops/reduce.cpp
+  src/ops/same_device.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp
   src/tensor/launch.cpp
+  src/tensor/origin.cpp
   src/tensor/storage.cpp
   src/tensor/tensor.cpp
   src/tensor/values.cpp

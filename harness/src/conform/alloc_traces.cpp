@@ -1,18 +1,17 @@
 // First the document is read into traces, with an error for whatever is not of the form; then each trace is replayed.
 #include "conform/alloc_traces.hpp"
 
+#include <limits>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 
 #include "conform/recorded_driver.hpp"
+#include "conform/value.hpp"
 #include "memory/caching_allocator.hpp"
 
 namespace labrig::conform {
 namespace {
-
-using nlohmann::json;
-using Place = json::json_pointer;
 
 struct Operation {
   std::string text;  // as it is in the file
@@ -33,171 +32,130 @@ struct Trace {
   std::optional<std::vector<LogEvent>> log;
 };
 
-// --- reading
-// -----------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
-class Reader {
- public:
-  explicit Reader(const JsonFile& file) : file_(file) {}
+using Unknown = std::set<std::string>;
 
-  std::vector<Trace> traces() {
-    const json& root = file_.json();
-    if (!root.is_object() || !root.contains("traces") || !root["traces"].is_array()) {
-      fail(Place(), "has no list \"traces\"");
-    }
-    note_unknown(root, {"keys", "torch", "traces"});
-    std::vector<std::string> keys;
-    if (root.contains("keys")) keys = strings(root["keys"], Place("/keys"));
-    std::vector<Trace> result;
-    for (std::size_t i = 0; i < root["traces"].size(); ++i) result.push_back(trace(i, Place("/traces") / i, keys));
-    if (result.empty()) fail(Place("/traces"), "is empty: there is nothing to compare");
-    return result;
-  }
-  const std::set<std::string>& unknown() const { return unknown_; }
+std::vector<std::string> texts(const Value& list) {
+  std::vector<std::string> result;
+  for (const Value& item : list.items()) result.push_back(item.text());
+  return result;
+}
 
- private:
-  [[noreturn]] void fail(const Place& place, const std::string& problem) const { throw file_.error_at(place, problem); }
+std::vector<std::int64_t> one_each(const Value& list, std::size_t keys) {
+  std::vector<std::int64_t> result = list.wholes();
+  if (result.size() != keys) {
+    list.fail("has " + std::to_string(result.size()) + " entries, and there are " + std::to_string(keys) + " keys");
+  }
+  return result;
+}
 
-  void note_unknown(const json& object, const std::set<std::string>& known) {
-    for (const auto& [key, value] : object.items()) {
-      if (!known.contains(key)) unknown_.insert(key);
-    }
-  }
-  const json& array(const json& value, const Place& place) const {
-    if (!value.is_array()) fail(place, "is not a list");
-    return value;
-  }
-  template <class Number>
-  Number number(const json& value, const Place& place) const {
-    if (!value.is_number_integer()) fail(place, "is not a whole number");
-    if constexpr (std::is_unsigned_v<Number>) {
-      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<Number>::max()) {
-        fail(place, "is negative or too large");
-      }
-    }
-    return value.get<Number>();
-  }
-  std::vector<std::string> strings(const json& value, const Place& place) const {
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < array(value, place).size(); ++i) {
-      if (!value[i].is_string()) fail(place / i, "is not a text");
-      result.push_back(value[i].get<std::string>());
-    }
-    return result;
-  }
-  std::vector<std::int64_t> numbers(const json& value, const Place& place, std::size_t count) const {
-    std::vector<std::int64_t> result;
-    for (std::size_t i = 0; i < array(value, place).size(); ++i)
-      result.push_back(number<std::int64_t>(value[i], place / i));
-    if (result.size() != count) {
-      fail(place,
-           "has " + std::to_string(result.size()) + " entries, and there are " + std::to_string(count) + " keys");
-    }
-    return result;
-  }
+std::uint64_t bytes_of(const Value& value) { return value.whole_below(std::numeric_limits<std::uint64_t>::max()); }
+std::uint16_t stream_of(const Value& value) { return static_cast<std::uint16_t>(value.whole_below(1 << 16)); }
 
-  Trace trace(std::size_t index, const Place& place, const std::vector<std::string>& keys) {
-    const json& value = file_.json()[place];
-    if (!value.is_object()) fail(place, "is not an object");
-    note_unknown(value,
-                 {"base", "cap_bytes", "keys", "kind", "log", "name", "ops", "seed", "settings", "stats", "streams"});
-    Trace result;
-    result.name = name_of(index, value);
-    result.keys = value.contains("keys") ? strings(value["keys"], place / "keys") : keys;
-    if (const auto cap = value.find("cap_bytes"); cap != value.end() && !cap->is_null()) {
-      result.cap_bytes = number<std::size_t>(*cap, place / "cap_bytes");
-    }
-    if (const auto settings = value.find("settings"); settings != value.end() && !settings->is_null()) {
-      result.settings = settings_of(*settings, place / "settings");
-    }
-    result.base.assign(result.keys.size(), 0);
-    if (value.contains("base")) result.base = numbers(value["base"], place / "base", result.keys.size());
-    if (!value.contains("ops")) fail(place, "has no \"ops\"");
-    if (!value.contains("stats")) fail(place, "has no \"stats\"");
-    const json& ops = array(value["ops"], place / "ops");
-    const json& stats = array(value["stats"], place / "stats");
-    if (ops.size() != stats.size()) fail(place / "stats", "does not have one entry for each of \"ops\"");
-    live_.clear();
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      result.operations.push_back(operation(ops[i], place / "ops" / i));
-      result.operations.back().expected = numbers(stats[i], place / "stats" / i, result.keys.size());
-    }
-    if (const auto log = value.find("log"); log != value.end() && !log->is_null()) {
-      result.log.emplace();
-      for (std::size_t i = 0; i < array(*log, place / "log").size(); ++i) {
-        result.log->push_back(event((*log)[i], place / "log" / i));
-      }
-    }
-    return result;
+std::string name_of(std::size_t index, const Value& trace) {
+  std::string about;
+  for (const char* key : {"name", "kind", "seed", "streams", "settings"}) {
+    const nlohmann::json& all = trace.json();
+    if (!all.contains(key)) continue;
+    const nlohmann::json& part = all[key];
+    about += (about.empty() ? "" : ", ") + std::string(key) + " " +
+             (part.is_string() ? part.get<std::string>() : part.dump());
   }
+  return "trace " + std::to_string(index) + (about.empty() ? "" : " (" + about + ")");
+}
 
-  static std::string name_of(std::size_t index, const json& value) {
-    std::string about;
-    for (const char* key : {"name", "kind", "seed", "streams", "settings"}) {
-      if (!value.contains(key)) continue;
-      const json& part = value[key];
-      about += (about.empty() ? "" : ", ") + std::string(key) + " " +
-               (part.is_string() ? part.get<std::string>() : part.dump());
-    }
-    return "trace " + std::to_string(index) + (about.empty() ? "" : " (" + about + ")");
+AllocatorSettings settings_of(const Value& value) {
+  try {
+    return parse_allocator_settings(value.text());
+  } catch (const Error& error) {
+    if (error.code() == "bad-file") throw;
+    value.fail(std::string("is not usable: ") + error.what());
   }
+}
 
-  AllocatorSettings settings_of(const json& value, const Place& place) const {
-    if (!value.is_string()) fail(place, "is not a text");
-    try {
-      return parse_allocator_settings(value.get<std::string>());
-    } catch (const Error& error) {
-      fail(place, std::string("is not usable: ") + error.what());
-    }
+// `live`: the blocks that are allocated at this point.
+Operation read_operation(const Value& value, std::set<std::string>& live) {
+  const std::vector<Value> parts = value.items();
+  if (parts.empty() || !parts[0].is_text()) value.fail("does not begin with the name of an operation");
+  Operation result;
+  result.text = value.json().dump();
+  result.action = parts[0].text();
+  static const std::map<std::string, std::size_t> kLengths = {{"alloc", 4},
+                                                              {"oom", 4},
+                                                              {"free", 2},
+                                                              {"empty_cache", 1},
+                                                              {"reset_peak", 1},
+                                                              {"record_stream", 3},
+                                                              {"reset_accumulated", 1}};
+  const auto length = kLengths.find(result.action);
+  if (length == kLengths.end()) parts[0].fail("is no operation that is known here");
+  if (parts.size() < length->second) value.fail("is too short for " + result.action);
+  if (length->second > 1) result.id = parts[1].json().dump();
+  if (length->second == 4) result.bytes = bytes_of(parts[2]);
+  if (length->second > 2) result.stream = stream_of(parts[length->second - 1]);
+  if (result.action == "alloc" && !live.insert(result.id).second) parts[1].fail("is allocated already");
+  if (result.action == "free" && live.erase(result.id) == 0) parts[1].fail("is not allocated");
+  if (result.action == "record_stream" && !live.contains(result.id)) parts[1].fail("is not allocated");
+  return result;
+}
+
+LogEvent read_event(const Value& value) {
+  const std::vector<Value> parts = value.items();
+  if (parts.size() < 3 || !parts[0].is_text()) value.fail("is not [action, address, bytes, stream]");
+  return {parts[0].text(), bytes_of(parts[1]), bytes_of(parts[2]), 0};
+}
+
+Trace read_trace(std::size_t index, const Value& value, const std::vector<std::string>& keys, Unknown& unknown) {
+  value.note_unknown(
+      {"base", "cap_bytes", "keys", "kind", "log", "name", "ops", "seed", "settings", "stats", "streams"}, unknown);
+  Trace result;
+  result.name = name_of(index, value);
+  const auto own_keys = value.find("keys"), settings = value.find("settings"), base = value.find("base");
+  result.keys = own_keys ? texts(*own_keys) : keys;
+  if (const auto cap = value.find("cap_bytes")) result.cap_bytes = bytes_of(*cap);
+  if (settings) result.settings = settings_of(*settings);
+  result.base.assign(result.keys.size(), 0);
+  if (base) result.base = one_each(*base, result.keys.size());
+  const std::vector<Value> ops = value.at("ops").items(), stats = value.at("stats").items();
+  if (ops.size() != stats.size()) value.at("stats").fail("does not have one entry for each of \"ops\"");
+  std::set<std::string> live;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    result.operations.push_back(read_operation(ops[i], live));
+    result.operations.back().expected = one_each(stats[i], result.keys.size());
   }
-
-  Operation operation(const json& value, const Place& place) {
-    if (array(value, place).empty() || !value[0].is_string())
-      fail(place, "does not begin with the name of an operation");
-    Operation result;
-    result.text = value.dump();
-    result.action = value[0].get<std::string>();
-    static const std::map<std::string, std::size_t> kLengths = {{"alloc", 4},
-                                                                {"oom", 4},
-                                                                {"free", 2},
-                                                                {"empty_cache", 1},
-                                                                {"reset_peak", 1},
-                                                                {"record_stream", 3},
-                                                                {"reset_accumulated", 1}};
-    const auto length = kLengths.find(result.action);
-    if (length == kLengths.end()) fail(place / 0, "is no operation that is known here");
-    if (value.size() < length->second) fail(place, "is too short for " + result.action);
-    if (length->second > 1) result.id = value[1].dump();
-    if (length->second == 4) {
-      result.bytes = number<std::size_t>(value[2], place / 2);
-      result.stream = number<std::uint16_t>(value[3], place / 3);
-    }
-    if (length->second == 3) result.stream = number<std::uint16_t>(value[2], place / 2);
-    if (result.action == "alloc" && !live_.insert(result.id).second) fail(place / 1, "is allocated already");
-    if (result.action == "free" && live_.erase(result.id) == 0) fail(place / 1, "is not allocated");
-    if (result.action == "record_stream" && !live_.contains(result.id)) fail(place / 1, "is not allocated");
-    return result;
+  if (const auto log = value.find("log")) {
+    result.log.emplace();
+    for (const Value& event : log->items()) result.log->push_back(read_event(event));
   }
+  return result;
+}
 
-  LogEvent event(const json& value, const Place& place) const {
-    if (array(value, place).size() < 3 || !value[0].is_string()) {
-      fail(place, "is not [action, address, bytes, stream]");
-    }
-    return {value[0].get<std::string>(), number<std::uint64_t>(value[1], place / 1),
-            number<std::uint64_t>(value[2], place / 2), 0};
+std::vector<Trace> read_traces(const Value& root, Unknown& unknown) {
+  if (!root.is_object() || !root.find("traces") || !root.at("traces").is_list()) root.fail("has no list \"traces\"");
+  root.note_unknown({"keys", "torch", "traces"}, unknown);
+  std::vector<std::string> keys;
+  if (const auto listed = root.find("keys")) keys = texts(*listed);
+  std::vector<Trace> result;
+  for (const Value& trace : root.at("traces").items()) {
+    result.push_back(read_trace(result.size(), trace, keys, unknown));
   }
+  if (result.empty()) root.at("traces").fail("is empty: there is nothing to compare");
+  return result;
+}
 
-  const JsonFile& file_;
-  std::set<std::string> unknown_, live_;
+// --- replaying -------------------------------------------------------------------------------------------------------
+
+struct Counts {
+  std::size_t without_log = 0;             // traces whose addresses cannot be compared
+  std::size_t operations = 0;              // carried out
+  std::size_t figures = 0, addresses = 0;  // compared
 };
-
-// --- replaying
-// ---------------------------------------------------------------------------------------------------------
 
 class Replay {
  public:
-  Replay(const Trace& trace, AllocTracesResult& result)
-      : trace_(trace), result_(result), driver_(driver_for(trace)), allocator_(*driver_, "cuda:0", 0, trace.settings) {
+  Replay(const Trace& trace, Counts& counts)
+      : trace_(trace), counts_(counts), driver_(driver_for(trace)), allocator_(*driver_, "cuda:0", 0, trace.settings) {
     if (trace.cap_bytes) allocator_.set_limit(trace.cap_bytes);
   }
 
@@ -206,7 +164,7 @@ class Replay {
     for (std::size_t i = 0; i < trace_.operations.size() && !difference_; ++i) {
       at_ = i;
       carry_out(trace_.operations[i]);
-      ++result_.operations;
+      ++counts_.operations;
       if (recorded_ && !recorded_->problem().empty()) differ("driver", "as recorded", recorded_->problem());
       if (!difference_) compare_statistics(trace_.operations[i]);
     }
@@ -227,7 +185,11 @@ class Replay {
   void differ(const std::string& key, const std::string& expected, const std::string& got) {
     if (difference_) return;
     const std::string text = at_ < trace_.operations.size() ? trace_.operations[at_].text : "";
-    difference_ = Difference{trace_.name, at_, text, key, expected, got};
+    difference_ = Difference{trace_.name + ", operation " + std::to_string(at_) + ": " + text,
+                             {{"trace", trace_.name}, {"operation", at_}, {"operation_text", text}},
+                             key,
+                             expected,
+                             got};
   }
 
   void carry_out(const Operation& operation) {
@@ -286,7 +248,7 @@ class Replay {
       return differ("driver", due ? due->action + " of " + std::to_string(due->bytes) + " bytes" : "the end of the log",
                     action);
     }
-    ++result_.addresses;
+    ++counts_.addresses;
     const auto address = reinterpret_cast<std::uintptr_t>(block->address);
     if (event->address != address) differ("address", std::to_string(event->address), std::to_string(address));
   }
@@ -296,7 +258,7 @@ class Replay {
     for (std::size_t k = 0; k < trace_.keys.size() && !difference_; ++k) {
       const auto found = statistics.find(trace_.keys[k]);
       if (found == statistics.end()) continue;
-      ++result_.figures;
+      ++counts_.figures;
       const std::int64_t got = found->second + trace_.base[k];
       if (got != operation.expected[k]) {
         differ(trace_.keys[k], std::to_string(operation.expected[k]), std::to_string(got));
@@ -305,7 +267,7 @@ class Replay {
   }
 
   const Trace& trace_;
-  AllocTracesResult& result_;
+  Counts& counts_;
   RecordedDriver* recorded_ = nullptr;      // one of the two is
   UnrecordedDriver* unrecorded_ = nullptr;  // the driver
   std::unique_ptr<DriverMemory> driver_;
@@ -317,31 +279,37 @@ class Replay {
 
 }  // namespace
 
-Result<AllocTracesResult> conform_alloc_traces(const JsonFile& file) {
-  try {
-    Reader reader(file);
-    const std::vector<Trace> traces = reader.traces();
-    std::set<std::string> ignored = reader.unknown();
-    const auto known = AllocatorStatistics{}.flatten();
-    AllocTracesResult result;
-    result.traces = traces.size();
-    for (const Trace& trace : traces) {
-      for (const std::string& key : trace.keys) {
-        if (!known.contains(key)) ignored.insert(key);
-      }
-      if (!trace.log) ++result.without_log;
-      const std::optional<Difference> difference = Replay(trace, result).run();
-      if (!difference) ++result.exact;
-      if (difference && !result.first) result.first = difference;
+Outcome alloc_traces(const JsonFile& file, Device) {
+  const Value root(file);
+  Outcome outcome;
+  outcome.kind = "alloc_traces";
+  const std::vector<Trace> traces = read_traces(root, outcome.ignored);
+  const auto known = AllocatorStatistics{}.flatten();
+  Counts counts;
+  for (const Trace& trace : traces) {
+    for (const std::string& key : trace.keys) {
+      if (!known.contains(key)) outcome.ignored.insert(key);
     }
-    if (result.operations > 0 && result.figures + result.addresses == 0 && !result.first) {
-      return file.error_at(Place(), "has no statistic that is known here, and no log of addresses to compare");
+    if (!trace.log) ++counts.without_log;
+    if (std::optional<Difference> difference = Replay(trace, counts).run()) {
+      outcome.differ(std::move(*difference));
+    } else {
+      outcome.pass();
     }
-    result.ignored.assign(ignored.begin(), ignored.end());
-    return result;
-  } catch (const Error& error) {
-    return error;
   }
+  if (counts.operations > 0 && counts.figures + counts.addresses == 0 && outcome.ok()) {
+    root.fail("has no statistic that is known here, and no log of addresses to compare");
+  }
+  if (counts.without_log > 0) {
+    outcome.notes.push_back(std::to_string(counts.without_log) +
+                            " of them without a log: addresses are not compared there; which of two equal blocks is "
+                            "taken depends on them, so that figures can differ");
+  }
+  outcome.figures = {{"without_log", counts.without_log},
+                     {"operations", counts.operations},
+                     {"figures", counts.figures},
+                     {"addresses", counts.addresses}};
+  return outcome;
 }
 
 }  // namespace labrig::conform

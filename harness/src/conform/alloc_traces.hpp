@@ -14,33 +14,11 @@
 // Read next: recorded_driver.hpp.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "conform/json_file.hpp"
+#include "conform/kinds.hpp"
 
 namespace labrig::conform {
 
-struct Difference {
-  std::string trace;      // "trace 3 (kind edge, seed 3)"
-  std::size_t operation;  // its index in `ops`
-  std::string operation_text;
-  std::string key;  // a statistic, "address", "outcome", "driver"
-  std::string expected, got;
-};
-
-struct AllocTracesResult {
-  std::size_t traces = 0, exact = 0;
-  std::size_t without_log = 0;             // traces whose addresses could not be compared
-  std::size_t operations = 0;              // carried out
-  std::size_t figures = 0, addresses = 0;  // compared
-  std::optional<Difference> first;         // of the first trace that is not exact
-  std::vector<std::string> ignored;        // keys of the file, and statistics, that nobody here knows
-};
-
-// Fails with `bad-file` when the document is not of this form.
-Result<AllocTracesResult> conform_alloc_traces(const JsonFile& file);
+// One entry a trace; the device takes no part. Throws `bad-file` when the document is not of this form.
+Outcome alloc_traces(const JsonFile& file, Device device);
 
 }  // namespace labrig::conform

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,6 +46,40 @@ Result<std::string> unpacked(const std::filesystem::path& path) {
                               (code == Z_BUF_ERROR ? std::string("the gzip data is cut short") : problem));
   }
   return text;
+}
+
+// JSON has no words for numbers that are not finite; Python writes NaN, Infinity and -Infinity. They become texts here,
+// and `at` keeps where that was, for the place of an error.
+struct Quoted {
+  std::string text;
+  std::vector<std::size_t> at;  // in the new text, of each word that was given quotes
+
+  std::size_t original_offset(std::size_t offset) const {
+    const auto before = static_cast<std::size_t>(std::lower_bound(at.begin(), at.end(), offset) - at.begin());
+    return offset - std::min(offset, 2 * before);
+  }
+};
+
+Quoted with_quoted_words(const std::string& text) {
+  static constexpr std::array<std::string_view, 3> kWords = {"NaN", "Infinity", "-Infinity"};
+  Quoted result;
+  std::size_t at = 0;
+  bool in_string = false;
+  while (at < text.size()) {
+    const char c = text[at];
+    std::size_t length = c == '\\' && in_string ? 2 : 1;
+    bool quote = false;
+    for (const std::string_view word : kWords) {
+      if (in_string || text.compare(at, word.size(), word) != 0) continue;
+      length = word.size();
+      quote = true;
+    }
+    if (c == '"') in_string = !in_string;
+    if (quote) result.at.push_back(result.text.size());
+    result.text += (quote ? "\"" : "") + text.substr(at, length) + (quote ? "\"" : "");
+    at += length;
+  }
+  return result;
 }
 
 // Walks over a document that has been parsed already, and so is known to be well formed.
@@ -130,16 +165,22 @@ Result<JsonFile> JsonFile::read(const std::filesystem::path& path) {
   JsonFile file;
   file.path_ = path;
   file.text_ = std::move(text).value();
+  const Quoted quoted = with_quoted_words(file.text_);
   try {
     bool too_deep = false;
-    file.json_ = json::parse(file.text_, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    file.json_ = json::parse(quoted.text, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
       too_deep = too_deep || depth > kDeepest;
       return !too_deep;
     });
     if (too_deep) return bad_file(path, "it is nested more than " + std::to_string(kDeepest) + " deep");
   } catch (const json::parse_error& error) {
-    const std::size_t offset = std::min(error.byte > 0 ? error.byte - 1 : 0, file.text_.size());
-    return bad_file(path, place_text(path, file.text_, offset) + ": this is not JSON, or JSON that is cut short");
+    const std::size_t offset = std::min(error.byte > 0 ? error.byte - 1 : 0, quoted.text.size());
+    return bad_file(path, place_text(path, file.text_, quoted.original_offset(offset)) +
+                              ": this is not JSON, or JSON that is cut short");
+  } catch (const json::out_of_range& error) {  // "… number overflow parsing '1e999'"
+    const std::string what = error.what(), number = what.substr(0, what.rfind('\'')).substr(what.find('\'') + 1);
+    return bad_file(path, place_text(path, file.text_, std::min(file.text_.find(number), file.text_.size())) +
+                              ": a number that no double holds");
   }
   return file;
 }

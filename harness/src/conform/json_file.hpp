@@ -1,5 +1,6 @@
 // A recorded JSON file, gzipped or not, read with places: whoever finds something wrong in it can say in which line and
-// column. The one user of zlib. Read next: alloc_traces.hpp.
+// column. NaN, Infinity and -Infinity, as Python writes them, are read too; they are texts of that spelling in json().
+// The one user of zlib. Read next: value.hpp (how a document is read).
 #pragma once
 
 #include <filesystem>

@@ -110,6 +110,7 @@ class CpuBackend final : public Backend {
       case Kernel::sum:
       case Kernel::mean:
       case Kernel::max:
+      case Kernel::norm:
         return cpu::reduction(call);
       default:
         return kernels::run(call);  // elementwise: the same loops on every device that is a program

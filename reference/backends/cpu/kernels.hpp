@@ -7,6 +7,6 @@
 namespace labrig::cpu {
 
 void matmul(const KernelCall& call);     // OpenBLAS where it is there
-void reduction(const KernelCall& call);  // sum, mean, max
+void reduction(const KernelCall& call);  // sum, mean, max, norm
 
 }  // namespace labrig::cpu

@@ -1,14 +1,17 @@
-// sum, mean, max on the host. Sums of floats are kept in double, which makes the host the oracle of the other devices;
-// sums of integers wrap in 64 bits; a NaN makes a maximum NaN.
+// sum, mean, max, norm on the host. Sums of floats are kept in double, which makes the host the oracle of the other
+// devices; sums of integers wrap in 64 bits; a NaN makes a maximum NaN.
 //
 // A piece of up to 256 outputs is reduced at a time, row by row, so that memory is read in the order in which it lies
 // also when the reduced dimension is an outer one.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "kernels.hpp"
-#include "ops/strided.hpp"
+#include "ops/reduced.hpp"
 
 namespace labrig::cpu {
 namespace {
@@ -16,106 +19,123 @@ namespace {
 using namespace kernels;
 
 constexpr std::int64_t kPiece = 256;
-constexpr std::int64_t kLanes = 8;  // partial sums of a line, so that an addition need not wait for the one before
+constexpr std::int64_t kLanes = 8;  // partial results of a row, so that a step need not wait for the one before
 
-template <class T>
-using Sum = std::conditional_t<is_float_element<T>, double, std::int64_t>;
-
+// How values are folded into a result, and results into one.
 struct Add {
   template <class V>
-  V operator()(V sum, V value) const {
+  static V merge(V sum, V value) {
     if constexpr (std::is_same_v<V, std::int64_t>)
       return wrapping_add(sum, value);
     else
       return sum + value;
   }
+  template <class V>
+  static V fold(V sum, V value) {
+    return merge(sum, value);
+  }
+};
+struct AddSquare : Add {
+  static double fold(double sum, double value) { return sum + value * value; }
 };
 struct Larger {
   template <class V>
   static constexpr V kStart =
       std::numeric_limits<V>::has_infinity ? -std::numeric_limits<V>::infinity() : std::numeric_limits<V>::min();
   template <class V>
-  V operator()(V best, V value) const {
+  static V merge(V best, V value) {
     return value > best || value != value ? value : best;
+  }
+  template <class V>
+  static V fold(V best, V value) {
+    return merge(best, value);
   }
 };
 
-// What the reduction runs over: `count` elements, `stride` apart.
-struct Line {
+// A row of what is reduced: `count` elements, `stride` apart.
+struct Row {
   std::int64_t count, stride;
 };
 
-// One output: a line of neighbours, folded in lanes.
-template <class V, class T, class Fold>
-V fold_line(const T* from, Line line, V start, Fold fold) {
+// One output: a row is folded in lanes, then added to the result so far.
+template <class Fold, class V, class T>
+V fold_row(V so_far, const T* from, Row row, V start) {
   V lanes[kLanes];
   std::fill(lanes, lanes + kLanes, start);
   std::int64_t k = 0;
-  for (; k + kLanes <= line.count; k += kLanes) {
+  for (; k + kLanes <= row.count; k += kLanes) {
     for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      lanes[lane] = fold(lanes[lane], static_cast<V>(load(from[(k + lane) * line.stride])));
+      lanes[lane] = Fold::fold(lanes[lane], static_cast<V>(load(from[(k + lane) * row.stride])));
     }
   }
-  for (; k < line.count; ++k) lanes[0] = fold(lanes[0], static_cast<V>(load(from[k * line.stride])));
-  for (std::int64_t lane = 1; lane < kLanes; ++lane) lanes[0] = fold(lanes[0], lanes[lane]);
-  return lanes[0];
+  for (; k < row.count; ++k) lanes[0] = Fold::fold(lanes[0], static_cast<V>(load(from[k * row.stride])));
+  for (const V lane : lanes) so_far = Fold::merge(so_far, lane);
+  return so_far;
 }
 
-// Many outputs, `step` apart in the input: all lines advance together.
-template <class V, class T, class Fold>
-void fold_lines(V* results, std::int64_t outputs, const T* from, std::int64_t step, Line line, V start, Fold fold) {
-  std::fill(results, results + outputs, start);
-  for (std::int64_t k = 0; k < line.count; ++k) {
-    const T* row = from + k * line.stride;
-    for (std::int64_t i = 0; i < outputs; ++i) results[i] = fold(results[i], static_cast<V>(load(row[i * step])));
-  }
-}
-
-// Folds everything and hands each piece of results to `put(first output, results, how many)`.
-template <class V, class T, class Fold, class Put>
-void fold_row(const T* from, std::int64_t outputs, std::int64_t step, Line line, V start, Fold fold, Put put) {
-  V results[kPiece];
-  for (std::int64_t i = 0; i < outputs; i += kPiece) {
-    const std::int64_t n = std::min(kPiece, outputs - i);
-    const T* first = from + i * step;
-    if (n > 1 && step < line.stride) {
-      fold_lines(results, n, first, step, line, start, fold);
-    } else {
-      for (std::int64_t j = 0; j < n; ++j) results[j] = fold_line(first + j * step, line, start, fold);
+// Many outputs, `step` apart in the input: all rows advance together.
+template <class Fold, class V, class T>
+void fold_rows(V* results, std::int64_t outputs, const T* from, std::int64_t step, Row row) {
+  for (std::int64_t k = 0; k < row.count; ++k) {
+    const T* at = from + k * row.stride;
+    for (std::int64_t i = 0; i < outputs; ++i) {
+      results[i] = Fold::fold(results[i], static_cast<V>(load(at[i * step])));
     }
-    put(i, results, n);
   }
+}
+
+// The line with its dimensions in the order in which they lie in memory; the order does not matter to the result.
+Operand in_memory_order(const Operand& line) {
+  std::array<int, kMaxDims> order{};
+  const auto end = order.begin() + line.sizes.count();
+  std::iota(order.begin(), end, 0);
+  std::stable_sort(order.begin(), end, [&](int a, int b) { return line.strides[a] > line.strides[b]; });
+  Operand sorted = line;
+  for (int d = 0; d < line.sizes.count(); ++d) {
+    sorted.sizes[d] = line.sizes[order[static_cast<std::size_t>(d)]];
+    sorted.strides[d] = line.strides[order[static_cast<std::size_t>(d)]];
+  }
+  return sorted;
+}
+
+// Folds everything and stores `finish(result)` in each output.
+template <class Fold, class Out, class T, class V, class Finish>
+void fold_all(const KernelCall& call, V start, Finish finish) {
+  const Reduction parts(call.operands[0], call.operands[1]);
+  const Operand sorted = in_memory_order(parts.line);
+  const Walk<1> line({&sorted});
+  const auto* begin = static_cast<const T*>(sorted.data);
+  Walk<2>({&call.operands[0], &parts.firsts}).rows([&](const auto& first, const auto& strides, std::int64_t outputs) {
+    auto* to = reinterpret_cast<Out*>(first[0]);
+    V results[kPiece];
+    for (std::int64_t i = 0; i < outputs; i += kPiece) {
+      const std::int64_t n = std::min(kPiece, outputs - i), step = strides[1];
+      const T* piece = reinterpret_cast<const T*>(first[1]) + i * step;
+      std::fill(results, results + n, start);
+      line.rows([&](const auto& at, const auto& row_strides, std::int64_t count) {
+        const T* from = piece + (reinterpret_cast<const T*>(at[0]) - begin);
+        const Row row{count, row_strides[0]};
+        if (n > 1 && step < row.stride) return fold_rows<Fold>(results, n, from, step, row);
+        for (std::int64_t j = 0; j < n; ++j) results[j] = fold_row<Fold>(results[j], from + j * step, row, start);
+      });
+      for (std::int64_t j = 0; j < n; ++j) to[(i + j) * strides[0]] = convert<Out>(finish(results[j]));
+    }
+  });
 }
 
 template <class Out, class T>
 void reduce(const KernelCall& call) {
-  const Operand& out = call.operands[0];
-  const auto dim = static_cast<int>(call.scalars[0]);
-  const Line line{call.operands[1].sizes[dim], call.operands[1].strides[dim]};
-  Operand firsts = call.operands[1];  // the first element of each line
-  firsts.sizes[dim] = 1;
-  Walk<2>({&out, &firsts}).rows([&](const auto& first, const auto& strides, std::int64_t outputs) {
-    auto* to = reinterpret_cast<Out*>(first[0]);
-    const auto* from = reinterpret_cast<const T*>(first[1]);
-    if (call.kernel == Kernel::max) {
-      fold_row(from, outputs, strides[1], line, Larger::kStart<Arithmetic<T>>, Larger{},
-               [&](std::int64_t i, const auto* results, std::int64_t n) {
-                 for (std::int64_t j = 0; j < n; ++j)
-                   to[(i + j) * strides[0]] = store<Out>(static_cast<Arithmetic<Out>>(results[j]));
-               });
-      return;
+  using Sum = Accumulator<T>;
+  const auto itself = [](auto value) { return value; };
+  if (call.kernel == Kernel::max) return fold_all<Larger, Out, T>(call, Larger::kStart<Arithmetic<T>>, itself);
+  if (call.kernel == Kernel::sum) return fold_all<Add, Out, T>(call, Sum{0}, itself);
+  if constexpr (is_float_element<T>) {
+    if (call.kernel == Kernel::norm) {
+      return fold_all<AddSquare, Out, T>(call, Sum{0}, [](double sum) { return std::sqrt(sum); });
     }
-    const double divisor = call.kernel == Kernel::mean ? static_cast<double>(line.count) : 1;
-    fold_row(from, outputs, strides[1], line, Sum<T>{0}, Add{},
-             [&](std::int64_t i, const auto* results, std::int64_t n) {
-               for (std::int64_t j = 0; j < n; ++j) {
-                 if constexpr (is_float_element<T>)
-                   to[(i + j) * strides[0]] = convert<Out>(results[j] / divisor);
-                 else
-                   to[(i + j) * strides[0]] = convert<Out>(results[j]);
-               }
-             });
-  });
+    const auto count = static_cast<double>(Reduction(call.operands[0], call.operands[1]).line.sizes.product());
+    fold_all<Add, Out, T>(call, Sum{0}, [count](double sum) { return sum / count; });
+  }
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ enum class Kernel : std::uint16_t {
   // --- elementwise: each element of the output depends on one element of each input, all broadcast to the output -------
   fill,                            // out <- scalar
   arange,                          // out <- 0, 1, …
-  uniform, normal, random_integers,  // out <- Philox; scalars: low, high | mean, deviation | low, high; then seed, offset
+  uniform, normal, random_integers,  // out <- Philox; scalars: low, high | mean, deviation | low, high (integers); then
+                                   // seed, offset (integers)
   copy,                            // out <- a: strided, converted; scalar[0] != 0: a hidden copy (Cause::hidden)
   add, sub, mul, div,              // out <- a op b; operand types may differ, the output's is the promoted one
   add_scalar, sub_scalar, mul_scalar, div_scalar,  // out <- a op scalar
@@ -39,9 +40,10 @@ enum class Kernel : std::uint16_t {
   gelu_backward, clamp_backward,   // operands: out, dy, x; scalars as in the forward
   masked_fill,                     // out <- mask ? scalar : a; operands: out, a, mask
   where,                           // out <- condition ? a : b
-  dropout,                         // out <- a * kept / (1 - p), also its own gradient; scalars: p, seed, offset
+  dropout,                         // out <- a * kept / (1 - p), also its own gradient; scalars: p; seed, offset (integers)
   mse_loss, bce_with_logits,       // out <- loss of each element; operands: out, input, target
   mse_loss_backward, bce_with_logits_backward,  // operands: out, dy, input, target; scalar: factor
+                                   // of the loss: 1, or 1 / elements under a mean (mse_loss doubles it by itself)
 
   // --- products ---------------------------------------------------------------------------------------------------------
   matmul,                          // out [m,n] <- a [m,k] b [k,n]; any strides
@@ -82,11 +84,12 @@ enum class Kernel : std::uint16_t {
 
   // --- steps of training, in place --------------------------------------------------------------------------------------------
   sgd_step,                        // parameter, momentum (may be absent) <- gradient; scalars: lr, momentum, dampening,
-                                   // weight decay, nesterov, 1 at the first step
+                                   // weight decay; nesterov, 1 at the first step (integers)
   adam_step,                       // parameter, average, average of squares <- gradient; scalars: lr, beta1, beta2, eps,
-                                   // weight decay, decoupled, step (1, 2, …)
+                                   // weight decay; decoupled, step (1, 2, …) (integers)
   amp_unscale,                     // gradient, found_inf [] <- inverse scale []: PyTorch's _amp_foreach_non_finite_check…
-  amp_update_scale,                // scale [], growth tracker [] (i32) <- found_inf []; scalars: growth, backoff, interval
+  amp_update_scale,                // scale [], growth tracker [] (i32) <- found_inf []; scalars: growth, backoff;
+                                   // interval (integer)
 };
 // clang-format on
 inline constexpr int kKernelCount = static_cast<int>(Kernel::amp_update_scale) + 1;

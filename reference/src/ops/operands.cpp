@@ -1,42 +1,13 @@
-// The checks in front of every operator.
+// Types of results, overlap of operands, and the call of a kernel.
 #include "ops/operands.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "labrig/error.hpp"
 #include "tensor/names.hpp"
 
 namespace labrig {
 namespace {
-
-// "mat2 'weights' is f32[3, 4] on cpu"
-std::string described(const NamedOperand& operand) {
-  const Tensor& tensor = *operand.tensor;
-  std::string text = operand.role;
-  if (!tensor.name().empty()) text += " '" + tensor.name() + "'";
-  return text + " is " + name_of(tensor.dtype()) + tensor.sizes().str() + " on " + tensor.device().str();
-}
-
-Error device_mismatch(const char* op, std::string what, const NamedOperands& operands) {
-  std::string why = std::string(op) + " works on one device: ";
-  const NamedOperand* on_host = nullptr;
-  Device card;
-  for (const NamedOperand& operand : operands) {
-    if (&operand != &operands.front()) why += "; ";
-    why += described(operand);
-    if (operand.tensor->device().is_cpu())
-      on_host = on_host ? on_host : &operand;
-    else if (card.is_cpu())
-      card = operand.tensor->device();
-  }
-  std::string fix = "move the operands to one device with .to(), before the loop if they are used again";
-  if (on_host) {
-    fix = "move " + std::string(on_host->role) + " with .to(\"" + card.str() +
-          "\"), before the loop if it is used again; moving the others back to the CPU costs more";
-  }
-  return Error("device-mismatch", std::move(what), std::move(why), std::move(fix));
-}
 
 // bool < integer < floating point
 int kind_of(Dtype dtype) { return dtype == kBool ? 0 : is_floating_point(dtype) ? 2 : 1; }
@@ -72,33 +43,6 @@ void check_overlap(const Tensor& out, const Tensor& input) {
 }
 
 }  // namespace
-
-Device common_device(const char* op, const NamedOperands& operands) {
-  Device common;
-  for (const NamedOperand& operand : operands) {
-    impl_of(*operand.tensor);
-    if (common.is_cpu()) common = operand.tensor->device();
-  }
-  for (const NamedOperand& operand : operands) {
-    const Device device = operand.tensor->device();
-    if (device == common || is_number_for(common, *operand.tensor)) continue;
-    throw device_mismatch(op,
-                          "Expected all tensors to be on the same device, but found at least two devices, " +
-                              common.str() + " and " + device.str() + "!",
-                          operands);
-  }
-  return common;
-}
-
-Device matmul_device(const Tensor& mat1, const Tensor& mat2) {
-  const Device device = impl_of(mat1).storage->device(), other = impl_of(mat2).storage->device();
-  if (device == other) return device;
-  throw device_mismatch("matmul",
-                        "Expected all tensors to be on the same device, but got mat2 is on " + other.str() +
-                            ", different from other tensors on " + device.str() +
-                            " (when checking argument in method wrapper_CUDA_mm)",
-                        {{"mat1", &mat1}, {"mat2", &mat2}});
-}
 
 bool is_number_for(Device device, const Tensor& tensor) {
   return !device.is_cpu() && tensor.device().is_cpu() && tensor.dim() == 0;

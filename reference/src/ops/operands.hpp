@@ -3,6 +3,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "labrig/ops.hpp"
@@ -11,18 +13,34 @@
 
 namespace labrig {
 
-// An operand as error texts list it: its role in the call, and the tensor.
+// An operand as error texts list it: its role in the call (for the strict check PyTorch's name of the argument), and
+// the tensor. One that may be absent is passed over when it is undefined.
 struct NamedOperand {
   const char* role;
   const Tensor* tensor;
+  bool may_be_absent = false;
 };
 using NamedOperands = std::vector<NamedOperand>;
 
-// The device of all operands. A 0-dim CPU tensor beside tensors of a card counts as a number and is passed over. Throws
-// `device-mismatch`.
-Device common_device(const char* op, const NamedOperands& operands);
-// The same with the strict rule and the text of PyTorch's matrix product.
-Device matmul_device(const Tensor& mat1, const Tensor& mat2);
+// The device of all operands (same_device.cpp). Both throw `undefined-tensor`, naming the role, and `device-mismatch`,
+// listing every operand and where it came from.
+//
+// For operators that PyTorch builds from an iterator (elementwise, cat): a 0-dim CPU tensor beside tensors of a card
+// counts as a number and is passed over.
+Device common_device(const char* op, std::span<const NamedOperand> operands);
+// For operators behind PyTorch's generated wrappers (products, losses over classes, index_select): no exception; the
+// first operand sets the device, and the first that differs is blamed. `method` is what PyTorch calls the wrapper:
+//
+//   strict_device("linear", "wrapper_CUDA_addmm", {{"self", &bias, true}, {"mat1", &x}, {"mat2", &weight}});
+Device strict_device(const char* op, const char* method, std::span<const NamedOperand> operands);
+inline Device common_device(const char* op, std::initializer_list<NamedOperand> operands) {
+  return common_device(op, std::span<const NamedOperand>(operands.begin(), operands.size()));
+}
+inline Device strict_device(const char* op, const char* method, std::initializer_list<NamedOperand> operands) {
+  return strict_device(op, method, std::span<const NamedOperand>(operands.begin(), operands.size()));
+}
+// "mat2 'weights' is f32[3, 4] on cpu, a view (transpose) of 'w'"
+std::string described(const NamedOperand& operand);
 
 // True for a tensor that an operation on `device` takes as a number.
 bool is_number_for(Device device, const Tensor& tensor);

@@ -114,7 +114,7 @@ void copy_across(const Tensor& dst, const Tensor& src, bool non_blocking, Cause 
 Tensor contiguous_copy(const Tensor& src, Dtype dtype, Cause cause) {
   Tensor result = make_tensor(src.sizes(), {dtype, src.device()}, src.name());
   copy_within(result, src, cause);
-  return result;
+  return with_origin(std::move(result), Origin::copy_of(src.name(), src.device(), "clone"));
 }
 
 void copy_values(const Tensor& dst, const Tensor& src, bool non_blocking, Cause cause) {
@@ -145,7 +145,7 @@ Tensor Tensor::to(Device device, Dtype dtype, bool non_blocking, bool copy) cons
   Tensor result = pinned ? make_pinned(sizes(), dtype, pinning_slot(this->device().type()), impl.name)
                          : make_tensor(sizes(), {dtype, target}, impl.name);
   copy_values(result, *this, non_blocking, Cause::asked);
-  return result;
+  return with_origin(std::move(result), Origin::copy_of(impl.name, this->device(), "to"));
 }
 
 Tensor Tensor::pin_memory() const {
@@ -160,7 +160,7 @@ Tensor Tensor::pin_memory() const {
   if (is_pinned()) return *this;
   Tensor result = make_pinned(sizes(), impl.dtype, slot_for_pinning(), impl.name);
   copy_values(result, *this, false, Cause::asked);
-  return result;
+  return with_origin(std::move(result), Origin::copy_of(impl.name, Device{}, "pin_memory"));
 }
 
 const Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {

@@ -31,6 +31,11 @@ Tensor contiguous_tensor(std::shared_ptr<Storage> storage, const Dims& sizes, Dt
 
 }  // namespace
 
+Tensor with_origin(Tensor tensor, Origin origin) {
+  tensor.impl()->origin = std::move(origin);
+  return tensor;
+}
+
 Tensor make_pinned(const Dims& sizes, Dtype dtype, std::shared_ptr<DeviceSlot> slot, std::string_view name) {
   return contiguous_tensor(Storage::pinned(std::move(slot), storage_bytes(sizes, dtype), name), sizes, dtype, name);
 }
@@ -45,28 +50,38 @@ Tensor make_tensor(const Dims& sizes, Options options, std::string_view name) {
   if (options.pinned) return make_pinned(sizes, options.dtype, slot_for_pinning(), name);
   auto storage =
       options.device.is_cpu() ? Storage::on_host(bytes) : Storage::on_card(slot_of(options.device), bytes, name);
-  return contiguous_tensor(std::move(storage), sizes, options.dtype, name);
+  Tensor result = contiguous_tensor(std::move(storage), sizes, options.dtype, name);
+  return name.empty() ? result : with_origin(std::move(result), Origin::output_of(name));
 }
 
-Tensor empty(const Dims& sizes, Options options) { return make_tensor(sizes, options, ""); }
+Tensor empty(const Dims& sizes, Options options) {
+  return with_origin(make_tensor(sizes, options, ""), Origin::made_by("empty"));
+}
 
 Tensor full(const Dims& sizes, double value, Options options) {
-  Tensor result = empty(sizes, options);
+  Tensor result = with_origin(make_tensor(sizes, options, ""), Origin::made_by("full"));
   result.fill_(value);
   return result;
 }
 
-Tensor zeros(const Dims& sizes, Options options) { return full(sizes, 0, options); }
-Tensor ones(const Dims& sizes, Options options) { return full(sizes, 1, options); }
+Tensor zeros(const Dims& sizes, Options options) {
+  return with_origin(full(sizes, 0, options), Origin::made_by("zeros"));
+}
+Tensor ones(const Dims& sizes, Options options) {
+  return with_origin(full(sizes, 1, options), Origin::made_by("ones"));
+}
 
-Tensor empty_like(const Tensor& like) { return make_tensor(like.sizes(), {like.dtype(), like.device()}, like.name()); }
+Tensor empty_like(const Tensor& like) {
+  return with_origin(make_tensor(like.sizes(), {like.dtype(), like.device()}, like.name()),
+                     Origin::made_by("empty_like"));
+}
 
 Tensor arange(std::int64_t count, Options options) {
   if (count < 0) {
     throw Error("invalid-shape", "upper bound and larger bound inconsistent with step sign",
                 "arange counts up from 0, and " + std::to_string(count) + " is below it", "pass a count of 0 or more");
   }
-  Tensor result = empty({count}, options);
+  Tensor result = with_origin(make_tensor({count}, options, ""), Origin::made_by("arange"));
   KernelCall call;
   call.kernel = Kernel::arange;
   call.push(operand_of(result, Access::write));
@@ -84,7 +99,8 @@ const Tensor& Tensor::fill_(double value) const {
 }
 
 Tensor from_blob(void* data, const Dims& sizes, Dtype dtype) {
-  return contiguous_tensor(Storage::borrowed(data, storage_bytes(sizes, dtype)), sizes, dtype, "");
+  return with_origin(contiguous_tensor(Storage::borrowed(data, storage_bytes(sizes, dtype)), sizes, dtype, ""),
+                     Origin::made_by("from_blob"));
 }
 
 Tensor detail::tensor_from(const void* data, std::size_t count, Dtype dtype, const Dims& sizes) {
@@ -94,7 +110,7 @@ Tensor detail::tensor_from(const void* data, std::size_t count, Dtype dtype, con
                     " values were given",
                 "correct the shape or the values");
   }
-  Tensor result = empty(sizes, dtype);
+  Tensor result = with_origin(make_tensor(sizes, dtype, ""), Origin::made_by("tensor"));
   if (count > 0) std::memcpy(result.data_ptr(), data, result.nbytes());
   return result;
 }

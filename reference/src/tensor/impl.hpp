@@ -9,6 +9,7 @@
 #include "labrig/tensor.hpp"
 #include "labrig/trace.hpp"
 #include "ops/kernel.hpp"
+#include "tensor/origin.hpp"
 #include "tensor/storage.hpp"
 
 namespace labrig {
@@ -23,13 +24,17 @@ struct TensorImpl {
   Dtype dtype = Dtype::f32;
   std::string name;
   std::shared_ptr<graph::Meta> meta;  // null while the tensor has nothing to do with gradients
+  Origin origin = {};
 };
 
 // The impl of a tensor that must be defined. Throws `undefined-tensor`.
 const TensorImpl& impl_of(const Tensor& tensor);
 
-// An empty tensor with a name from the start: the name under which its memory is announced.
+// An empty tensor with a name from the start: the name under which its memory is announced. It counts as the output of
+// an operator of that name until with_origin() says otherwise.
 Tensor make_tensor(const Dims& sizes, Options options, std::string_view name);
+// Says where a tensor that was just made came from. Returns it.
+Tensor with_origin(Tensor tensor, Origin origin);
 // A host tensor in memory that is pinned for the card of `slot`.
 Tensor make_pinned(const Dims& sizes, Dtype dtype, std::shared_ptr<DeviceSlot> slot, std::string_view name);
 // The bytes of a contiguous tensor of these sizes. Throws `invalid-shape` for negative sizes and overflow.

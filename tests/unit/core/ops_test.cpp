@@ -29,7 +29,9 @@ TEST(SameDevice, IsDemandedInEitherOrderWithPyTorchsText) {
   expect_error("device-mismatch", text, [&] { add_(x, mask); });
   expect_error("device-mismatch", text, [&] { cat({x[0], mask}); });
   const Error error = error_of([&] { add(x, mask); });
-  EXPECT_EQ(error.why(), "add works on one device: a 'x' is f32[2, 3] on sim:0; b 'mask' is f32[3] on cpu");
+  EXPECT_EQ(
+      error.why(),
+      "add works on one device: a 'x' is f32[2, 3] on sim:0, made by zeros; b 'mask' is f32[3] on cpu, made by zeros");
   EXPECT_NE(error.fix().find("move b with .to(\"sim:0\")"), std::string::npos) << error.fix();
 }
 
@@ -147,15 +149,15 @@ TEST(Reduce, GivesTheShapeAndTypeOfPyTorch) {
   EXPECT_EQ(mean(zeros({3}, kF16)).dtype(), kF16);
 }
 
-TEST(Reduce, ReadsATransposedTensorWhereItLies) {
+TEST(Reduce, ReadsAViewWhereItLies) {
   AttachedCard card;
   const Tensor x = zeros({8, 4}, kCard);
   card->launches.clear();
   sum(x.t());
   sum(x.narrow(1, 0, 2));
-  ASSERT_EQ(card->launches.size(), 3u);
+  ASSERT_EQ(card->launches.size(), 2u);
   EXPECT_EQ(card->launches[0].kernel, Kernel::sum);
-  EXPECT_TRUE(card->launches[1].hidden);
+  EXPECT_EQ(card->launches[1].kernel, Kernel::sum);
 }
 
 TEST(Cat, RefusesShapesWithPyTorchsTexts) {

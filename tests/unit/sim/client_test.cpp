@@ -39,7 +39,7 @@ class ClientTest : public testing::Test {
 
 TEST_F(ClientTest, TheRingWrapsManyTimesAndLosesNothing) {
   const std::uint64_t memory = block(4096);
-  constexpr int kLaunches = 20'000;  // of seven granules: eight times around
+  constexpr int kLaunches = 20'000;  // of eight granules: ten times around
   for (int i = 0; i < kLaunches; ++i) client_.launch({}, add(memory, 10));
   client_.call(Opcode::sync_device, {}, {0});
   EXPECT_EQ(card_->report().metrics.launches, static_cast<std::uint64_t>(kLaunches));

@@ -97,7 +97,7 @@ class TestCard {
   // A launch over operands whose data are offsets.
   Launch make_launch(const KernelCall& call, About about = {}) {
     Launch launch{};
-    launch.command.h = header(Opcode::launch, static_cast<std::uint16_t>(1 + 2 * call.operand_count), about);
+    launch.command.h = header(Opcode::launch, static_cast<std::uint16_t>(2 + 2 * call.operand_count), about);
     launch.command.kernel = static_cast<std::uint16_t>(call.kernel);
     launch.command.operands = static_cast<std::uint8_t>(call.operand_count);
     std::copy(call.scalars.begin(), call.scalars.end(), launch.command.scalar);

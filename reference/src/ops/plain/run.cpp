@@ -33,6 +33,12 @@ void dispatch_call(const KernelCall& call) {
   switch (call.kernel) {
     case Kernel::fill:
       return fill(call);
+    case Kernel::arange:
+      return arange(call);
+    case Kernel::uniform:
+    case Kernel::normal:
+    case Kernel::random_integers:
+      return random(call);
     case Kernel::copy:
       return copy(call);
     case Kernel::add:
@@ -45,20 +51,54 @@ void dispatch_call(const KernelCall& call) {
     case Kernel::mul_scalar:
     case Kernel::div_scalar:
       return with_scalar(call);
+    case Kernel::eq:
+    case Kernel::ne:
+    case Kernel::lt:
+    case Kernel::le:
+    case Kernel::gt:
+    case Kernel::ge:
+      return compare(call);
     case Kernel::relu:
-      return relu(call);
     case Kernel::neg:
-      return neg(call);
+    case Kernel::exp:
+    case Kernel::log:
+    case Kernel::sqrt:
+    case Kernel::tanh:
+    case Kernel::sigmoid:
+    case Kernel::gelu:
+    case Kernel::clamp:
+      return unary(call);
+    case Kernel::relu_backward:
+    case Kernel::sqrt_backward:
+    case Kernel::tanh_backward:
+    case Kernel::sigmoid_backward:
+    case Kernel::gelu_backward:
+    case Kernel::clamp_backward:
+      return unary_backward(call);
     case Kernel::masked_fill:
       return masked_fill(call);
+    case Kernel::where:
+      return where(call);
+    case Kernel::dropout:
+      return dropout(call);
+    case Kernel::mse_loss:
+    case Kernel::bce_with_logits:
+    case Kernel::mse_loss_backward:
+    case Kernel::bce_with_logits_backward:
+      return loss(call);
     case Kernel::matmul:
       return matmul(call);
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
+    case Kernel::norm:
+    case Kernel::argmax:
       return reduction(call);
-    case Kernel::arange:
-      return arange(call);
+    case Kernel::sgd_step:
+    case Kernel::adam_step:
+    case Kernel::amp_unscale:
+    case Kernel::amp_update_scale:
+      return step(call);
     default:  // TODO: goes when all kernels are there
       break;
   }
