@@ -105,8 +105,7 @@ __global__ void batch_norm_apply_kernel(const __grid_constant__ BatchNorm b, boo
 
 // Block (piece, channel): partial [c, pieces] <- sum of dy and of dy h, where h = (x - mean) rstd.
 template <class V>
-__global__ void batch_norm_sums_kernel(const __grid_constant__ BatchNorm b, bool is_variance, V eps,
-                                       Pair<V>* partial) {
+__global__ void batch_norm_sums_kernel(const __grid_constant__ BatchNorm b, bool is_variance, V eps, Pair<V>* partial) {
   __shared__ Pair<V> shared[kThreads];
   const Team team{kThreads, true};
   const Place place = place_in(team);
@@ -186,10 +185,8 @@ void launch_forward(const KernelCall& call, const LaunchContext& context) {
   auto* partial = static_cast<Pair<V>*>(context.scratch);
   const dim3 grid = cut(b, sizeof(Pair<V>), context);
   batch_norm_statistics_kernel<V><<<grid, kThreads, 0, context.stream>>>(b, partial);
-  batch_norm_merge_kernel<V>
-      <<<blocks_for(b.c, context), kThreads, 0, context.stream>>>(b, partial, eps, momentum);
-  batch_norm_apply_kernel<V>
-      <<<blocks_for(b.n * b.c * b.s, context), kThreads, 0, context.stream>>>(b, false, eps);
+  batch_norm_merge_kernel<V><<<blocks_for(b.c, context), kThreads, 0, context.stream>>>(b, partial, eps, momentum);
+  batch_norm_apply_kernel<V><<<blocks_for(b.n * b.c * b.s, context), kThreads, 0, context.stream>>>(b, false, eps);
 }
 
 template <class V>
@@ -220,8 +217,7 @@ void launch_backward(const KernelCall& call, const LaunchContext& context) {
   auto* partial = static_cast<Pair<V>*>(context.scratch);
   const dim3 grid = cut(b, sizeof(Pair<V>), context);
   batch_norm_sums_kernel<V><<<grid, kThreads, 0, context.stream>>>(b, is_variance, eps, partial);
-  batch_norm_add_sums_kernel<V>
-      <<<blocks_for(b.c, context), kThreads, 0, context.stream>>>(b, dweight, dbias, partial);
+  batch_norm_add_sums_kernel<V><<<blocks_for(b.c, context), kThreads, 0, context.stream>>>(b, dweight, dbias, partial);
   if (b.line() == 0) return;
   batch_norm_backward_kernel<V>
       <<<blocks_for(b.n * b.c * b.s, context), kThreads, 0, context.stream>>>(b, is_variance, eps, partial);

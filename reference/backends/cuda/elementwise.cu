@@ -2,6 +2,7 @@
 // of the output; which operation it is is a number that all threads share, because memory and not arithmetic is what
 // these kernels wait for. Read next: map.cuh (the loop), unary.cu (functions of floating point).
 #include "map.cuh"
+#include "ops/formulas.hpp"
 
 namespace labrig::cuda {
 namespace {
@@ -22,7 +23,7 @@ __device__ V apply(Kernel operation, V a, V b) {
     case Kernel::mul_scalar:
       return static_cast<V>(x * y);
     case Kernel::relu:
-      return a < 0 ? V{0} : a;  // NaN is not below 0 and stays
+      return formula::relu(a);
     case Kernel::neg:
       if constexpr (std::is_same_v<U, std::uint64_t>)
         return static_cast<V>(U{0} - x);
@@ -50,9 +51,7 @@ struct WithScalar {
   Kernel operation;
   V scalar, high;  // `high` for clamp alone
   __device__ V operator()(const V (&in)[1]) const {
-    if (operation != Kernel::clamp) return apply(operation, in[0], scalar);
-    const V raised = in[0] < scalar ? scalar : in[0];  // NaN stays
-    return raised > high ? high : raised;
+    return operation == Kernel::clamp ? formula::clamp(in[0], scalar, high) : apply(operation, in[0], scalar);
   }
 };
 

@@ -10,13 +10,13 @@
 namespace labrig::cuda {
 namespace {
 
-constexpr int kMaxIndices = 4;
+constexpr int kFirstIndex = 2, kMaxIndices = 4;
 
 struct Indexed {
-  Elements indices;  // the tensors of indices, over their common shape
-  int count = 0;     // of them
-  int first_operand = 0;
-  std::int64_t sizes[kMaxIndices] = {};      // of the dimensions of x that they stand for
+  Elements indices;                      // the tensors of indices, over their common shape
+  int count = 0;                         // of them
+  bool from_start_only = false;          // no index below 0
+  std::int64_t sizes[kMaxIndices] = {};  // of the dimensions of x that they stand for
   std::int64_t x_strides[kMaxIndices] = {};
   Elements rest;  // operand 0 of `rest`: what is written; 1: what is read; over the dimensions that are not indexed
   Elements lead;  // what has the indices' shape in front (out of index, values of index_add), over that shape
@@ -34,8 +34,8 @@ __device__ Row row_of(const Indexed& x, std::int64_t position) {
   find_offsets_of<kMaxIndices>(x.indices, position, offsets);
   for (int k = 0; k < x.count; ++k) {
     std::int64_t value = static_cast<const std::int64_t*>(x.indices.view[k].data)[offsets[k]];
-    if (value < -x.sizes[k] || value >= x.sizes[k]) {
-      stop_with(x.fault, x.first_operand + k, position, value, x.sizes[k]);
+    if (value < (x.from_start_only ? 0 : -x.sizes[k]) || value >= x.sizes[k]) {
+      stop_with(x.fault, kFirstIndex + k, position, value, x.sizes[k]);
       return {0, false};
     }
     if (value < 0) value += x.sizes[k];
@@ -44,10 +44,10 @@ __device__ Row row_of(const Indexed& x, std::int64_t position) {
   return {offset, true};
 }
 
-template <class T>
+template <class Bits>
 __global__ void index_kernel(const __grid_constant__ Indexed x) {
-  T* out = static_cast<T*>(x.rest.view[0].data);
-  const T* from = static_cast<const T*>(x.rest.view[1].data);
+  Bits* out = static_cast<Bits*>(x.rest.view[0].data);
+  const Bits* from = static_cast<const Bits*>(x.rest.view[1].data);
   for (std::int64_t i = first_index(); i < x.indices.count * x.rest.count; i += index_step()) {
     const std::int64_t position = i / x.rest.count, within = i - position * x.rest.count;
     const Row row = row_of(x, position);
@@ -97,11 +97,7 @@ __global__ void index_add_kernel(const __grid_constant__ Indexed x) {
         find_offsets_of<1>(x.lead, mine_position[k], lead);
         T& to = out[mine_offset[k] + rest[0]];
         const T value = values[lead[0] + rest[1]];
-        using V = Arithmetic<T>;
-        if constexpr (std::is_same_v<V, std::int64_t>)
-          to = narrow<T>(static_cast<V>(static_cast<std::uint64_t>(widen(to)) + static_cast<std::uint64_t>(widen(value))));
-        else
-          to = narrow<T>(widen(to) + widen(value));
+        to = narrow<T>(widen(to) + widen(value));
       }
     }
     __syncthreads();  // before the next round overwrites the list
@@ -122,12 +118,12 @@ Operand part_of(const Operand& operand, int first, int count) {
 // `x` is what the indices point into, `line` what has their shape in front.
 Indexed indexed_by(const KernelCall& call, const Operand& x, const Operand& line, const LaunchContext& context) {
   Indexed result;
-  result.first_operand = 2;
+  result.from_start_only = call.scalars[0] != 0;
   result.fault = context.fault;
   const Operand* tensors[kMaxIndices];
-  for (int i = 2; i < call.operand_count; ++i) {
+  for (int i = kFirstIndex; i < call.operand_count; ++i) {
     const Operand& index = call.operands[static_cast<std::size_t>(i)];
-    if (i > 2 && is_absent(index) && call.operands[2].sizes != index.sizes) continue;
+    if (i > kFirstIndex && is_absent(index)) break;
     tensors[result.count] = &index;
     result.sizes[result.count] = x.sizes[result.count];
     result.x_strides[result.count] = x.strides[result.count];
@@ -136,7 +132,7 @@ Indexed indexed_by(const KernelCall& call, const Operand& x, const Operand& line
   // Those that are absent are not read: the first stands in for them.
   for (int k = result.count; k < kMaxIndices; ++k) tensors[k] = tensors[0];
   result.indices = elements_of({tensors[0], tensors[1], tensors[2], tensors[3]});
-  const int shape = call.operands[2].sizes.count(), rest = x.sizes.count() - result.count;
+  const int shape = call.operands[kFirstIndex].sizes.count(), rest = x.sizes.count() - result.count;
   const Operand x_rest = part_of(x, result.count, rest), line_rest = part_of(line, shape, rest);
   const bool adds = call.kernel == Kernel::index_add;
   result.rest = elements_of({adds ? &x_rest : &line_rest, adds ? &line_rest : &x_rest});
@@ -151,8 +147,8 @@ void launch_index(const KernelCall& call, const LaunchContext& context) {
   const Indexed x = indexed_by(call, call.operands[1], call.operands[0], context);
   const std::int64_t count = x.indices.count * x.rest.count;
   if (count == 0) return;
-  dispatch(call.operands[0].dtype, [&]<class T>() {
-    index_kernel<T><<<blocks_for(count, context), kThreads, 0, context.stream>>>(x);
+  dispatch_bits(call.operands[0].dtype, [&]<class Bits>() {
+    index_kernel<Bits><<<blocks_for(count, context), kThreads, 0, context.stream>>>(x);
   });
 }
 
@@ -163,9 +159,8 @@ void launch_index_add(const KernelCall& call, const LaunchContext& context) {
   const std::int64_t blocks = std::int64_t{context.multiprocessors} * 8;
   const auto across = static_cast<unsigned>(std::min<std::int64_t>({columns, blocks, 65535}));
   const auto down = static_cast<unsigned>(std::clamp<std::int64_t>(blocks / across, 1, x.indices.count));
-  dispatch(call.operands[0].dtype, [&]<class T>() {
-    index_add_kernel<T><<<dim3(down, across), kThreads, 0, context.stream>>>(x);
-  });
+  dispatch_float(call.operands[0].dtype,
+                 [&]<class T>() { index_add_kernel<T><<<dim3(down, across), kThreads, 0, context.stream>>>(x); });
 }
 
 }  // namespace labrig::cuda

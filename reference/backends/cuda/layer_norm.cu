@@ -165,8 +165,7 @@ void launch_weight_backward(const KernelCall& call, const LaunchContext& context
   const dim3 grid(blocks_for_groups(groups, context), static_cast<unsigned>(pieces));
   layer_norm_weight_kernel<V><<<grid, kThreads, 0, context.stream>>>(n, partial);
   if (pieces == 1) return;
-  layer_norm_weight_rest_kernel<V>
-      <<<blocks_for(n.columns, context), kThreads, 0, context.stream>>>(n, partial, pieces);
+  layer_norm_weight_rest_kernel<V><<<blocks_for(n.columns, context), kThreads, 0, context.stream>>>(n, partial, pieces);
 }
 
 template <class V>

@@ -77,12 +77,11 @@ inline Team team_for(std::int64_t lines, std::int64_t length, bool side_by_side)
 inline std::int64_t groups_of(const Team& team, std::int64_t lines) { return (lines + team.rows() - 1) / team.rows(); }
 
 inline unsigned blocks_for_groups(std::int64_t groups, const LaunchContext& context) {
-  return static_cast<unsigned>(
-      std::clamp<std::int64_t>(groups, 1, std::int64_t{context.multiprocessors} * 16));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(groups, 1, std::int64_t{context.multiprocessors} * 16));
 }
 
-// Into how many pieces, one block each, a line is cut where the lines alone (`groups` blocks) do not keep the card busy:
-// at most so many that a piece is worth a block and the pieces' results fit into `room` elements for each line.
+// Into how many pieces, one block each, a line is cut where the lines alone (`groups` blocks) do not keep the card
+// busy: at most so many that a piece is worth a block and the pieces' results fit into `room` elements for each line.
 inline int pieces_for(std::int64_t groups, std::int64_t length, int lanes, std::int64_t room,
                       const LaunchContext& context) {
   const std::int64_t by_work = length / (lanes * std::int64_t{16});

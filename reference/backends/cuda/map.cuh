@@ -1,7 +1,7 @@
-// The loop that all elementwise kernels share: out[i] = f(inputs at i). `f` is a small struct that holds what the launch
-// decides (which operation, which numbers) and computes in the arithmetic type of the output. There are two forms: a
-// plain one, which moves packs of 16 bytes through operands of one type without gaps, and a general one for everything
-// else, which converts, broadcasts and follows strides.
+// The loop that all elementwise kernels share: out[i] = f(inputs at i). `f` is a small struct that holds what the
+// launch decides (which operation, which numbers) and computes in the arithmetic type of the output. There are two
+// forms: a plain one, which moves packs of 16 bytes through operands of one type without gaps, and a general one for
+// everything else, which converts, broadcasts and follows strides.
 //
 //   struct Half { template <class V> __device__ V operator()(const V (&in)[1]) const { return in[0] / 2; } };
 //   launch_map<float, 1>(elements, Half{}, context);
@@ -68,21 +68,6 @@ void launch_map(const Elements& elements, const F& f, const LaunchContext& conte
             data_of<T>(elements, 0), inputs, elements.count, f);
   } else {
     map_kernel<T, kInputs><<<blocks_for(elements.count, context), kThreads, 0, context.stream>>>(elements, f);
-  }
-}
-
-// For kernels of floating point alone: `f.operator()<T>()` with the element type.
-template <class F>
-void dispatch_float(Dtype dtype, F&& f) {
-  switch (dtype) {
-    case Dtype::f16:
-      return f.template operator()<float16>();
-    case Dtype::bf16:
-      return f.template operator()<bfloat16>();
-    case Dtype::f64:
-      return f.template operator()<double>();
-    default:
-      return f.template operator()<float>();
   }
 }
 

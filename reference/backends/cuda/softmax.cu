@@ -27,9 +27,7 @@ __global__ void softmax_kernel(const __grid_constant__ Lines lines, bool log_of_
     const std::int64_t line = first + place.row, length = line < lines.outer.count ? lines.length : 0;
     std::int64_t offsets[2] = {0, 0};
     if (length > 0) find_offsets_of<2>(lines.outer, line, offsets);
-    const auto x = [&](std::int64_t i) {
-      return load_as<V>(lines.outer.view[1], offsets[1] + i * lines.strides[1]);
-    };
+    const auto x = [&](std::int64_t i) { return load_as<V>(lines.outer.view[1], offsets[1] + i * lines.strides[1]); };
     V most = -static_cast<V>(INFINITY);
     for (std::int64_t i = place.lane; i < length; i += lines.team.lanes) most = larger(most, x(i));
     most = fold_lanes(shared, lines.team, place, most, larger);
@@ -63,8 +61,7 @@ __global__ void softmax_backward_kernel(const __grid_constant__ Lines lines, boo
     sum = fold_lanes(shared, lines.team, place, sum, Plus{});
     for (std::int64_t i = place.lane; i < length; i += lines.team.lanes) {
       const V dy = load(1, i), y = load(2, i);
-      store_as(lines.outer.view[0], offsets[0] + i * lines.strides[0],
-               log_of_it ? dy - exp(y) * sum : y * (dy - sum));
+      store_as(lines.outer.view[0], offsets[0] + i * lines.strides[0], log_of_it ? dy - exp(y) * sum : y * (dy - sum));
     }
   }
 }
@@ -86,16 +83,7 @@ Lines lines_of(const KernelCall& call, int dim) {
 }  // namespace
 
 void launch_softmax(const KernelCall& call, const LaunchContext& context) {
-  KernelCall lined = call;
-  int dim = static_cast<int>(call.scalars[0]);
-  if (call.operands[0].sizes.count() == 0) {  // a single number: one line of one element
-    for (int i = 0; i < call.operand_count; ++i) {
-      Operand& operand = lined.operands[static_cast<std::size_t>(i)];
-      operand.sizes = operand.strides = {1};
-    }
-    dim = 0;
-  }
-  const Lines lines = lines_of(lined, dim);
+  const Lines lines = lines_of(call, static_cast<int>(call.scalars[0]));
   if (lines.outer.count == 0 || lines.length == 0) return;
   const bool log_of_it = call.kernel == Kernel::log_softmax || call.kernel == Kernel::log_softmax_backward;
   const bool wide = call.operands[0].dtype == Dtype::f64;

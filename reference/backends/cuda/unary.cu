@@ -1,37 +1,11 @@
 // Functions of one floating point operand, and their gradients, which take dy and either the result y or the input x
-// (ops/kernel.hpp says which). 16-bit types are computed in float and rounded once.
+// (ops/kernel.hpp says which). 16-bit types are computed in float and rounded once. Read next: ops/formulas.hpp, for
+// what they compute.
 #include "map.cuh"
+#include "ops/formulas.hpp"
 
 namespace labrig::cuda {
 namespace {
-
-template <class V>
-struct Constants {
-  static constexpr V kInverseRoot2 = V(0.70710678118654752440);
-  static constexpr V kInverseRoot2Pi = V(0.39894228040143267794);  // 1 / sqrt(2 pi)
-  static constexpr V kRoot2OverPi = V(0.79788456080286535588);     // sqrt(2 / pi)
-  static constexpr V kCubic = V(0.044715);
-};
-
-template <class V>
-__device__ V gelu(V x, bool through_tanh) {
-  using C = Constants<V>;
-  if (!through_tanh) return V(0.5) * x * (V(1) + erf(x * C::kInverseRoot2));
-  return V(0.5) * x * (V(1) + tanh(C::kRoot2OverPi * (x + C::kCubic * x * x * x)));
-}
-
-// d gelu / dx
-template <class V>
-__device__ V gelu_slope(V x, bool through_tanh) {
-  using C = Constants<V>;
-  if (!through_tanh) {
-    const V below = V(0.5) * (V(1) + erf(x * C::kInverseRoot2));
-    return below + x * C::kInverseRoot2Pi * exp(V(-0.5) * x * x);
-  }
-  const V t = tanh(C::kRoot2OverPi * (x + C::kCubic * x * x * x));
-  const V inner = C::kRoot2OverPi * (V(1) + V(3) * C::kCubic * x * x);
-  return V(0.5) * (V(1) + t) + V(0.5) * x * (V(1) - t * t) * inner;
-}
 
 template <class V>
 struct Function {
@@ -49,15 +23,15 @@ struct Function {
       case Kernel::tanh:
         return tanh(x);
       case Kernel::sigmoid:
-        return V(1) / (V(1) + exp(-x));
+        return formula::sigmoid(x);
       default:
-        return gelu(x, through_tanh);
+        return through_tanh ? formula::gelu_tanh(x) : formula::gelu(x);
     }
   }
 };
 
 template <class V>
-struct Slope {
+struct Gradient {
   Kernel operation;
   bool through_tanh;
   V low, high;
@@ -65,17 +39,17 @@ struct Slope {
     const V dy = in[0], v = in[1];  // v: x or y
     switch (operation) {
       case Kernel::relu_backward:
-        return v <= 0 ? V(0) : dy;
+        return formula::relu_backward(dy, v);
       case Kernel::sqrt_backward:
-        return dy / (V(2) * v);
+        return formula::sqrt_backward(dy, v);
       case Kernel::tanh_backward:
-        return dy * (V(1) - v * v);
+        return formula::tanh_backward(dy, v);
       case Kernel::sigmoid_backward:
-        return dy * (V(1) - v) * v;
+        return formula::sigmoid_backward(dy, v);
       case Kernel::clamp_backward:
-        return v >= low && v <= high ? dy : V(0);
+        return formula::clamp_backward(dy, v, low, high);
       default:
-        return dy * gelu_slope(v, through_tanh);
+        return through_tanh ? formula::gelu_tanh_backward(dy, v) : formula::gelu_backward(dy, v);
     }
   }
 };
@@ -85,20 +59,19 @@ struct Slope {
 void launch_unary(const KernelCall& call, const LaunchContext& context) {
   const Elements elements = elements_of(call);
   if (elements.count == 0) return;
-  const bool through_tanh = call.scalars[0] != 0;
   dispatch_float(call.operands[0].dtype, [&]<class T>() {
-    launch_map<T, 1>(elements, Function<Arithmetic<T>>{call.kernel, through_tanh}, context);
+    launch_map<T, 1>(elements, Function<Arithmetic<T>>{call.kernel, call.scalars[0] != 0}, context);
   });
 }
 
 void launch_unary_backward(const KernelCall& call, const LaunchContext& context) {
   const Elements elements = elements_of(call);
   if (elements.count == 0) return;
-  const double first = scalar_value(call.scalars[0]), second = scalar_value(call.scalars[1]);
+  const double low = scalar_value(call.scalars[0]), high = scalar_value(call.scalars[1]);
   dispatch_float(call.operands[0].dtype, [&]<class T>() {
-    using V = Arithmetic<T>;
-    const Slope<V> slope{call.kernel, call.scalars[0] != 0, kernels::scalar_as<T>(first), kernels::scalar_as<T>(second)};
-    launch_map<T, 2>(elements, slope, context);
+    const Gradient<Arithmetic<T>> gradient{call.kernel, call.scalars[0] != 0, kernels::scalar_as<T>(low),
+                                           kernels::scalar_as<T>(high)};
+    launch_map<T, 2>(elements, gradient, context);
   });
 }
 
