@@ -207,7 +207,7 @@ TEST(Hostile, RightStructureWithArbitraryContentsIsRefusedWithAReason) {
     EXPECT_GE(report.metrics.time_ps, 0);
     launches += report.metrics.launches;
   }
-  EXPECT_GT(launches, 500u) << "some of it must get through, or the test looks at nothing";
+  EXPECT_GT(launches, 400u) << "some of it must get through, or the test looks at nothing";
 }
 
 TEST(Hostile, RandomBytesEndTheServiceWithAReason) {
