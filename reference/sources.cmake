@@ -36,13 +36,18 @@ set(LABRIG_CORE_SOURCES
   backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
+  src/autograd/accumulate.cpp
   src/autograd/engine.cpp
+  src/autograd/in_place.cpp
+  src/autograd/tensor.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/graph/holders.cpp
   src/graph/node.cpp
+  src/graph/saved.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
@@ -65,6 +70,7 @@ set(LABRIG_CORE_SOURCES
   src/memory/uncached_allocator.cpp
   src/ops/cat.cpp
   src/ops/conv2d.cpp
+  src/ops/copy.cpp
   src/ops/elementwise.cpp
   src/ops/index.cpp
   src/ops/index_select.cpp
@@ -73,6 +79,7 @@ set(LABRIG_CORE_SOURCES
   src/ops/operands.cpp
   src/ops/reduce.cpp
   src/ops/same_device.cpp
+  src/ops/view.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp
