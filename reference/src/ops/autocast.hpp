@@ -17,7 +17,7 @@ namespace labrig {
 template <class... Inputs>
 std::array<Tensor, sizeof...(Inputs)> autocast(const char* op, const Inputs&... inputs) {
   std::array<Tensor, sizeof...(Inputs)> cast{inputs...};
-  if (const AutocastHook hook = thread_state().autocast) hook(op, cast);
+  if (AutocastRules* const region = thread_state().autocast) region->cast(op, cast);
   return cast;
 }
 
