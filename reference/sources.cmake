@@ -88,7 +88,6 @@ set(LABRIG_CORE_SOURCES
   src/ops/conv2d.cpp
   src/ops/copy.cpp
   src/ops/dropout.cpp
-  src/ops/elementwise.cpp
   src/ops/index.cpp
   src/ops/index_select.cpp
   src/ops/layer_norm.cpp
