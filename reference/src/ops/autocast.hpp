@@ -23,7 +23,7 @@ std::array<Tensor, sizeof...(Inputs)> autocast(const char* op, const Inputs&... 
 
 // Of an operator that takes a list.
 inline std::vector<Tensor> autocast(const char* op, std::vector<Tensor> inputs) {
-  if (const AutocastHook hook = thread_state().autocast) hook(op, inputs);
+  if (AutocastRules* const region = thread_state().autocast) region->cast(op, inputs);
   return inputs;
 }
 
