@@ -76,6 +76,11 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/nn/batch_norm.cpp
+  src/nn/gradients.cpp
+  src/nn/layers.cpp
+  src/nn/module.cpp
+  src/nn/state_dict.cpp
   src/ops/batch_norm.cpp
   src/ops/binary.cpp
   src/ops/cat.cpp
@@ -99,6 +104,10 @@ set(LABRIG_CORE_SOURCES
   src/ops/unary.cpp
   src/ops/view.cpp
   src/ops/where.cpp
+  src/optim/adam.cpp
+  src/optim/optimizer.cpp
+  src/optim/scheduler.cpp
+  src/optim/sgd.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp
