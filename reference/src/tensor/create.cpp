@@ -25,8 +25,7 @@ std::size_t storage_bytes(const Dims& sizes, Dtype dtype) {
 namespace {
 
 Tensor contiguous_tensor(std::shared_ptr<Storage> storage, const Dims& sizes, Dtype dtype, std::string_view name) {
-  return Tensor(std::make_shared<TensorImpl>(
-      TensorImpl{std::move(storage), Layout::contiguous(sizes), dtype, std::string(name), nullptr}));
+  return Tensor(std::make_shared<TensorImpl>(std::move(storage), Layout::contiguous(sizes), dtype, std::string(name)));
 }
 
 }  // namespace
@@ -52,6 +51,11 @@ Tensor make_tensor(const Dims& sizes, Options options, std::string_view name) {
       options.device.is_cpu() ? Storage::on_host(bytes) : Storage::on_card(slot_of(options.device), bytes, name);
   Tensor result = contiguous_tensor(std::move(storage), sizes, options.dtype, name);
   return name.empty() ? result : with_origin(std::move(result), Origin::output_of(name));
+}
+
+Tensor make_strided(const Layout& layout, Options options, std::string_view name) {
+  const Tensor memory = make_tensor({layout.span_elements()}, options, name);
+  return alias(memory, {layout.sizes, layout.strides, 0});
 }
 
 Tensor empty(const Dims& sizes, Options options) {
@@ -89,13 +93,12 @@ Tensor arange(std::int64_t count, Options options) {
   return result;
 }
 
-const Tensor& Tensor::fill_(double value) const {
+void fill_values(const Tensor& dst, double value) {
   KernelCall call;
   call.kernel = Kernel::fill;
-  call.push(operand_of(*this, Access::write));
+  call.push(operand_of(dst, Access::write));
   call.scalars[0] = scalar_bits(value);
-  launch(*this, call);
-  return *this;
+  launch(dst, call);
 }
 
 Tensor from_blob(void* data, const Dims& sizes, Dtype dtype) {

@@ -7,33 +7,25 @@
 
 #include "expect_error.hpp"
 #include "fake_card.hpp"
+#include "host_values.hpp"
 #include "labrig/ops.hpp"
 
 namespace labrig {
 namespace {
 
 using test::AttachedCard;
-using test::error_of;
+using test::doubles;
 using test::expect_error;
+using test::values;
 
 const Device kCard("sim:0");
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Tensor doubles(const std::vector<double>& values, const Dims& sizes) {
-  return tensor<double>(std::span<const double>(values), sizes);
-}
 
 // 0, 3, 6, … modulo 11, of this type.
 Tensor sample(const Dims& sizes, Dtype dtype) {
   std::vector<double> values(static_cast<std::size_t>(sizes.product()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 3 % 11);
   return doubles(values, sizes).to(dtype);
-}
-
-std::vector<double> values(const Tensor& x) {
-  const Tensor host = x.cpu().to(kF64).contiguous();
-  const auto data = host.data<const double>();
-  return {data.begin(), data.end()};
 }
 
 // By the definition: every element of x goes to the output that has its index with the reduced dimensions at 0.
