@@ -65,14 +65,21 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/ops/binary.cpp
   src/ops/cat.cpp
+  src/ops/compare.cpp
   src/ops/copy.cpp
-  src/ops/elementwise.cpp
+  src/ops/dropout.cpp
+  src/ops/loss.cpp
   src/ops/matmul.cpp
   src/ops/operands.cpp
+  src/ops/random.cpp
   src/ops/reduce.cpp
   src/ops/same_device.cpp
+  src/ops/step.cpp
+  src/ops/unary.cpp
   src/ops/view.cpp
+  src/ops/where.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp

@@ -1,5 +1,5 @@
 // What the operators have in common: all operands on one device, PyTorch's promotion of types, and a kernel call built
-// from tensors. Read next: elementwise.cpp.
+// from tensors. Read next: binary.cpp.
 #pragma once
 
 #include <initializer_list>
