@@ -76,7 +76,7 @@ function(labrig_add_submission target)
   add_library(${target} MODULE ${arg_SOURCES})
   labrig_plugin_options(${target})
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE labrig::core)
+  target_link_libraries(${target} PRIVATE labrig::core labrig::amp labrig::data)  # those that it uses: --as-needed
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} SUFFIX .labrig.so
     LIBRARY_OUTPUT_DIRECTORY ${out}/plugins/${arg_LAB} LIBRARY_OUTPUT_DIRECTORY_RELEASE ${out}/plugins/${arg_LAB}
     LIBRARY_OUTPUT_DIRECTORY_DEBUG ${out}/plugins/${arg_LAB})

@@ -30,7 +30,7 @@ class BackwardMode {
   BackwardMode& operator=(const BackwardMode&) = delete;
 
  private:
-  AutocastHook autocast_;
+  AutocastRules* autocast_;
   NoGradGuard no_grad_;
 };
 

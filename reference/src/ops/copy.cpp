@@ -53,9 +53,7 @@ Tensor Tensor::to(Device device, Dtype dtype, bool non_blocking, bool copy) cons
 Tensor Tensor::pin_memory() const {
   const TensorImpl& impl = impl_of(*this);
   if (!device().is_cpu()) {
-    throw Error("not-on-the-host",
-                std::string("cannot pin 'torch.") + name_of(device().type()) + "." + torch_type_name(impl.dtype) +
-                    "Tensor' only dense CPU tensors can be pinned",
+    throw Error("not-on-the-host", "cannot pin '" + torch_tensor_name(*this) + "' only dense CPU tensors can be pinned",
                 "pinned memory is host memory, and the tensor lives on " + device().str(),
                 "pin the host tensor that it was made from");
   }

@@ -15,6 +15,12 @@ const TensorImpl& impl_of(const Tensor& tensor) {
               "assign one first, as in `x = labrig::zeros({2, 3})`");
 }
 
+std::string torch_tensor_name(const Tensor& tensor) {
+  const Device device = tensor.device();
+  return std::string("torch.") + (device.is_cpu() ? "" : std::string(name_of(device.type())) + ".") +
+         torch_type_name(tensor.dtype()) + "Tensor";
+}
+
 LiveList& live_on_host() {
   static LiveList* const list = new LiveList;  // never ended: tensors may live longer than static objects
   return *list;
