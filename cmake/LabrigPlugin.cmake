@@ -76,7 +76,7 @@ function(labrig_add_submission target)
   add_library(${target} MODULE ${arg_SOURCES})
   labrig_plugin_options(${target})
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE labrig::core)
+  target_link_libraries(${target} PRIVATE labrig::core labrig::amp labrig::data)  # those that it uses: --as-needed
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} SUFFIX .labrig.so
     LIBRARY_OUTPUT_DIRECTORY ${out}/plugins/${arg_LAB} LIBRARY_OUTPUT_DIRECTORY_RELEASE ${out}/plugins/${arg_LAB}
     LIBRARY_OUTPUT_DIRECTORY_DEBUG ${out}/plugins/${arg_LAB})
@@ -112,7 +112,7 @@ function(labrig_add_lab id)
     labrig_plugin_options(${module})
     target_compile_definitions(${module} PRIVATE LABRIG_LAB_PART_${upper})
     target_include_directories(${module} PRIVATE ${folder})
-    target_link_libraries(${module} PRIVATE labrig::sdk)
+    target_link_libraries(${module} PRIVATE labrig::sdk labrig::amp labrig::data labrig::bench)  # those that it uses
     set_target_properties(${module} PROPERTIES OUTPUT_NAME ${part} SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${out}
       LIBRARY_OUTPUT_DIRECTORY_RELEASE ${out} LIBRARY_OUTPUT_DIRECTORY_DEBUG ${out})
   endforeach()

@@ -1,15 +1,21 @@
-# The sources of labrig-core outside the simulated card.
+# The sources of labrig-core outside the simulated card, and of the libraries beside it.
 
 # Also part of the program labrig-device: what the core and the simulated card must agree on.
 set(LABRIG_BASE_SOURCES
   src/error.cpp
   src/ops/elementwise_kernels.cpp
+  src/ops/plain/batch_norm.cpp
   src/ops/plain/compare.cpp
+  src/ops/plain/conv2d.cpp
+  src/ops/plain/index.cpp
+  src/ops/plain/layer_norm.cpp
   src/ops/plain/loss.cpp
   src/ops/plain/matmul.cpp
+  src/ops/plain/nll_loss.cpp
   src/ops/plain/random.cpp
   src/ops/plain/reduce.cpp
   src/ops/plain/run.cpp
+  src/ops/plain/softmax.cpp
   src/ops/plain/step.cpp
   src/ops/plain/unary.cpp
   src/ops/schema/conv2d.cpp
@@ -31,15 +37,25 @@ set(LABRIG_BASE_SOURCES
 set(LABRIG_CORE_SOURCES
   backends/cpu/backend.cpp
   backends/cpu/blas.cpp
+  backends/cpu/conv2d.cpp
   backends/cpu/matmul.cpp
   backends/cpu/reduce.cpp
+  src/autograd/accumulate.cpp
   src/autograd/engine.cpp
+  src/autograd/in_place.cpp
+  src/autograd/tensor.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp
   src/device/slot.cpp
   src/device/stream.cpp
+  src/graph/holders.cpp
   src/graph/node.cpp
+  src/graph/saved.cpp
+  src/io/checkpoint.cpp
+  src/io/file.cpp
+  src/io/io.cpp
+  src/io/safetensors.cpp
   src/memory/adaptors.cpp
   src/memory/allocator_stack.cpp
   src/memory/blocks.cpp
@@ -60,19 +76,38 @@ set(LABRIG_CORE_SOURCES
   src/memory/stream_uses.cpp
   src/memory/summary.cpp
   src/memory/uncached_allocator.cpp
+  src/nn/batch_norm.cpp
+  src/nn/gradients.cpp
+  src/nn/layers.cpp
+  src/nn/module.cpp
+  src/nn/state_dict.cpp
+  src/ops/batch_norm.cpp
   src/ops/binary.cpp
   src/ops/cat.cpp
   src/ops/compare.cpp
+  src/ops/conv2d.cpp
+  src/ops/copy.cpp
   src/ops/dropout.cpp
+  src/ops/index.cpp
+  src/ops/index_select.cpp
+  src/ops/layer_norm.cpp
+  src/ops/linear.cpp
   src/ops/loss.cpp
   src/ops/matmul.cpp
+  src/ops/nll_loss.cpp
   src/ops/operands.cpp
   src/ops/random.cpp
   src/ops/reduce.cpp
+  src/ops/softmax.cpp
   src/ops/same_device.cpp
   src/ops/step.cpp
   src/ops/unary.cpp
+  src/ops/view.cpp
   src/ops/where.cpp
+  src/optim/adam.cpp
+  src/optim/optimizer.cpp
+  src/optim/scheduler.cpp
+  src/optim/sgd.cpp
   src/tensor/copy.cpp
   src/tensor/create.cpp
   src/tensor/host_access.cpp
@@ -89,3 +124,18 @@ if(LABRIG_HAVE_CUDA)
 else()
   list(APPEND LABRIG_CORE_SOURCES backends/no_cuda/no_cuda.cpp)
 endif()
+
+set(LABRIG_AMP_SOURCES
+  src/amp/autocast.cpp
+  src/amp/grad_scaler.cpp
+  src/amp/policy.cpp
+)
+
+set(LABRIG_DATA_SOURCES
+  src/data/collate.cpp
+  src/data/datasets.cpp
+  src/data/epoch.cpp
+  src/data/loader.cpp
+  src/data/thread_workers.cpp
+  src/data/virtual_workers.cpp
+)

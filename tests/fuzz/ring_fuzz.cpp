@@ -155,6 +155,9 @@ class Program {
       case Opcode::host_work:
         send(opcode, {choices_.number(), choices_.number(), 0, 0}, where);
         return;
+      case Opcode::job:
+        send(opcode, {choices_.below(66), choices_.number(), choices_.number(), choices_.number()}, where);
+        return;
       case Opcode::begin:
       case Opcode::finish:
       case Opcode::pageable_chunk:

@@ -72,7 +72,7 @@ std::vector<std::string> command_line(const Compiler& compiler, const Submission
     if (is_compiled(name)) line.push_back(name);
   line.insert(line.end(), {"-o", "built.labrig.so"});
   line.insert(line.end(), facts.link_options.begin(), facts.link_options.end());
-  line.insert(line.end(), {"-L" + installation.lib.string(), "-llabrig-core"});
+  line.insert(line.end(), {"-L" + installation.lib.string(), "-llabrig-core", "-llabrig-amp", "-llabrig-data"});
   return line;
 }
 

@@ -94,7 +94,7 @@ std::optional<Mismatch> compare_row(const Row& row, const Got& got, std::string&
   return found;
 }
 
-std::optional<Difference> run(const std::vector<Row>& rows, std::size_t index, Program program) {
+std::optional<Difference> run(const std::vector<Row>& rows, std::size_t index, Program& program) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string key;
     const auto found = compare_row(rows[i], program.step(rows[i]), key);
@@ -126,7 +126,7 @@ Outcome grad_scaler(const JsonFile& file, Device device) {
     Program program(target.device(), static_cast<std::int64_t>(elements), number_or(entry, "lr", 0.1),
                     read_options(entry));
     steps += rows.size();
-    if (auto difference = run(rows, outcome.total, std::move(program))) {
+    if (auto difference = run(rows, outcome.total, program)) {
       outcome.differ(std::move(*difference));
     } else {
       outcome.pass();

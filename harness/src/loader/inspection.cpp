@@ -121,9 +121,20 @@ class Climb {
       refuse_import(
           name, always_forbidden(),
           "no submission may use `{}`: it reaches into what belongs to labrig, or loads code that was not handed in");
-      refuse_import(name, want_.forbid, "the lab forbids `{}`: its task is to be solved without it");
+      refuse_import(name, want_.forbid, kForbiddenByLab);
     }
+    for (const std::string& library : found_.file.needed) refuse_import(contents_of(library), want_.forbid, kForbiddenByLab);
     return fmt::format("{} symbols, none of them forbidden", found_.file.imported.size());
+  }
+
+  static constexpr const char* kForbiddenByLab = "the lab forbids `{}`: its task is to be solved without it";
+
+  // What is in one of labrig's libraries: liblabrig-amp.so holds labrig::amp::*, and is not loaded where that is
+  // forbidden, whether or not it is used.
+  static std::string contents_of(const std::string& library) {
+    constexpr std::string_view prefix = "liblabrig-", suffix = ".so";
+    if (!library.starts_with(prefix) || !library.ends_with(suffix)) return library;
+    return "labrig::" + library.substr(prefix.size(), library.size() - prefix.size() - suffix.size()) + "::*";
   }
 
   static void refuse_import(const std::string& name, const std::vector<std::string>& patterns, const char* why) {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "device/backend.hpp"
+#include "device/thread_state.hpp"
 #include "kernels.hpp"
 #include "ops/plain/kernels.hpp"
 
@@ -29,6 +29,12 @@ std::string field_of(const char* file, const std::string& name) {
     if (start != std::string::npos) return line.substr(start);
   }
   return {};
+}
+
+void add_to(JobCost& job, const KernelCost& cost) {
+  job.flops += cost.flops;
+  job.bytes += cost.bytes;
+  ++job.calls;
 }
 
 class CpuBackend final : public Backend {
@@ -63,7 +69,10 @@ class CpuBackend final : public Backend {
                   "please report it, with the shapes and types of the operands");
     }
     run(call);
-    if (Backend* clock = attached_sim_clock()) clock->host_work(cost_of(call));
+    if (JobCost* const job = thread_state().job)
+      add_to(*job, cost_of(call));
+    else if (Backend* const clock = attached_sim_clock())
+      clock->host_work(cost_of(call));
   }
 
   StreamId create_stream() override { return 0; }
@@ -106,7 +115,13 @@ class CpuBackend final : public Backend {
   static void run(const KernelCall& call) {
     switch (call.kernel) {
       case Kernel::matmul:
+      case Kernel::bmm:
+      case Kernel::linear:
         return cpu::matmul(call);
+      case Kernel::conv2d:
+      case Kernel::conv2d_input_backward:
+      case Kernel::conv2d_weight_backward:
+        return cpu::conv2d(call);
       case Kernel::sum:
       case Kernel::mean:
       case Kernel::max:

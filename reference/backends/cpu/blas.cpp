@@ -65,25 +65,25 @@ const Library& library() {
 
 template <class T>
 bool call(Gemm<T> gemm, std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<const T>& a,
-          const Matrix<const T>& b, const Matrix<T>& out) {
+          const Matrix<const T>& b, const Matrix<T>& out, bool add) {
   const std::int64_t largest = std::max({m, n, k, a.leading, b.leading, out.leading});
   if (!gemm || largest > std::numeric_limits<int>::max()) return false;
   const auto narrow = [](std::int64_t value) { return static_cast<int>(value); };
   gemm(kRowMajor, a.transposed ? kYes : kNo, b.transposed ? kYes : kNo, narrow(m), narrow(n), narrow(k), T{1}, a.data,
-       narrow(a.leading), b.data, narrow(b.leading), T{0}, out.data, narrow(out.leading));
+       narrow(a.leading), b.data, narrow(b.leading), add ? T{1} : T{0}, out.data, narrow(out.leading));
   return true;
 }
 
 }  // namespace
 
 bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float> a, Matrix<const float> b,
-          Matrix<float> out) {
-  return call(library().sgemm, m, n, k, a, b, out);
+          Matrix<float> out, bool add) {
+  return call(library().sgemm, m, n, k, a, b, out, add);
 }
 
 bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const double> a, Matrix<const double> b,
-          Matrix<double> out) {
-  return call(library().dgemm, m, n, k, a, b, out);
+          Matrix<double> out, bool add) {
+  return call(library().dgemm, m, n, k, a, b, out, add);
 }
 
 }  // namespace labrig::cpu

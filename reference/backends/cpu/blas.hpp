@@ -14,11 +14,11 @@ struct Matrix {
   bool transposed = false;
 };
 
-// out [m, n] <- a [m, k] b [k, n]; `out` is not transposed. False, and nothing done, when there is no OpenBLAS or the
+// out [m, n] <- a [m, k] b [k, n], or out + a b; `out` is not transposed. False, and nothing done, when there is no OpenBLAS or the
 // sizes are beyond its 32-bit integers. LABRIG_CPU_THREADS sets how many threads it uses (default: all cores).
 bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const float> a, Matrix<const float> b,
-          Matrix<float> out);
+          Matrix<float> out, bool add = false);
 bool gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<const double> a, Matrix<const double> b,
-          Matrix<double> out);
+          Matrix<double> out, bool add = false);
 
 }  // namespace labrig::cpu

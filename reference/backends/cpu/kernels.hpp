@@ -6,7 +6,8 @@
 
 namespace labrig::cpu {
 
-void matmul(const KernelCall& call);     // OpenBLAS where it is there
+void matmul(const KernelCall& call);     // also bmm and linear: OpenBLAS where it is there
+void conv2d(const KernelCall& call);     // and its two gradients: as matrix products
 void reduction(const KernelCall& call);  // sum, mean, max, norm
 
 }  // namespace labrig::cpu

@@ -3,6 +3,9 @@
 
 #include <cublas_v2.h>
 
+#include <cstdlib>
+#include <string_view>
+
 namespace labrig::cuda {
 namespace {
 
@@ -25,8 +28,17 @@ bool is_done(cudaError_t code, const char* call) {
   return true;
 }
 
+bool is_product(Kernel kernel) { return kernel == Kernel::matmul || kernel == Kernel::bmm || kernel == Kernel::linear; }
+
 bool uses_scratch(Kernel kernel) {
-  return kernel == Kernel::matmul || kernel == Kernel::sum || kernel == Kernel::mean || kernel == Kernel::max;
+  const bool is_step_or_row =
+      kernel >= Kernel::index || (kernel >= Kernel::softmax && kernel <= Kernel::log_softmax_backward);
+  return !is_elementwise(kernel) && !is_step_or_row;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
 Error bad_handle(const std::string& kind, unsigned id) {
@@ -43,6 +55,8 @@ CudaBackend::CudaBackend(int index) : index_(index) {
   require_code_for_current_device();
   pages_ = Pages(index_);
   scratch_bytes_ = scratch_bytes_for(properties_);
+  log_ = std::make_unique<LaunchLog>(index_);
+  blocking_ = is_set("CUDA_LAUNCH_BLOCKING") || is_set("LABRIG_LAUNCH_BLOCKING");
   streams_.push_back(new_stream(true));
   cublasHandle_t blas = nullptr;
   check(cublasCreate(&blas), "cublasCreate");
@@ -60,8 +74,9 @@ CudaBackend::~CudaBackend() {
     streams_.clear();
     return;
   }
+  log_->abandon();
   blas_.release();
-  for (EventHandle& event : events_) event.release();
+  for (EventState& event : events_) event.handle.release();
   for (StreamState& stream : streams_) {
     stream.handle.release();
     stream.scratch.release();
@@ -79,7 +94,7 @@ std::string CudaBackend::describe() const {
 }
 
 MemoryInfo CudaBackend::memory_info() {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   MemoryInfo info;
   check(cudaMemGetInfo(&info.free_bytes, &info.total_bytes), "cudaMemGetInfo");
   return info;
@@ -88,7 +103,7 @@ MemoryInfo CudaBackend::memory_info() {
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 void* CudaBackend::driver_malloc(std::size_t bytes) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   void* memory = nullptr;
   const cudaError_t code = cudaMalloc(&memory, bytes);
   if (code == cudaErrorMemoryAllocation) {
@@ -108,13 +123,13 @@ void CudaBackend::driver_free(void* memory) {
 
 // The runtime binds its context to a thread at that thread's first call; the driver's own functions need it bound.
 void* CudaBackend::reserve_range(std::size_t bytes) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   check(cudaSetDevice(index_), "cudaSetDevice");
   return pages_.reserve(bytes);
 }
 
 bool CudaBackend::map_pages(void* address, std::size_t bytes) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   check(cudaSetDevice(index_), "cudaSetDevice");
   return pages_.map(address, bytes);
 }
@@ -130,7 +145,7 @@ void CudaBackend::release_range(void* address, std::size_t bytes) {
 }
 
 void* CudaBackend::pinned_malloc(std::size_t bytes) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   void* memory = nullptr;
   const cudaError_t code = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (code == cudaErrorMemoryAllocation) {
@@ -150,7 +165,7 @@ void CudaBackend::pinned_free(void* memory) {
 
 void CudaBackend::copy(const CopyRequest& request) {
   if (request.bytes == 0) return;
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   const cudaStream_t stream = stream_of(request.stream).handle.get();
   if (request.direction == CopyDirection::peer) {
     // Work like a kernel; the runtime goes by way of the host where the cards cannot reach each other.
@@ -166,26 +181,56 @@ void CudaBackend::copy(const CopyRequest& request) {
   // now; a pageable destination has been written so far on every card, which the documentation does not promise.
   if (request.direction == CopyDirection::within) return;
   const bool lands_in_pageable = request.direction == CopyDirection::down && !request.pinned;
-  if (!request.non_blocking || lands_in_pageable) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  if (!request.non_blocking || lands_in_pageable) wait_for(request.stream);
+}
+
+// The cuBLAS and f16 paths work on every card that labrig is built for; arithmetic on bf16 began with 8.0.
+void CudaBackend::require_arithmetic(const KernelCall& call) const {
+  if (properties_.major >= 8 || call.kernel == Kernel::copy || call.kernel == Kernel::fill) return;
+  for (const Operand& operand : call.all()) {
+    if (operand.dtype != Dtype::bf16) continue;
+    throw Error("no-bf16",
+                "CUDA error: bf16 arithmetic is not supported by " + std::string(properties_.name) +
+                    ", compute capability " + std::to_string(properties_.major) + "." +
+                    std::to_string(properties_.minor),
+                std::string(name_of(call.kernel)) + " on cuda:" + std::to_string(index_) +
+                    " would compute in bf16, which cards have from compute capability 8.0 on",
+                "use f16 (with a gradient scaler when training) or f32 on this card");
+  }
 }
 
 void CudaBackend::launch(const KernelCall& call, StreamId stream) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
+  require_arithmetic(call);
   const StreamState& state = stream_of(stream);
   LaunchContext context;
   context.stream = state.handle.get();
   context.multiprocessors = properties_.multiProcessorCount;
   context.scratch = state.scratch.get();
   context.scratch_bytes = scratch_bytes_;
-  if (!uses_scratch(call.kernel)) return cuda::launch(call, context);
+  context.fault = log_->begin(call.kernel, stream);
+  launch_with(call, context);
+  if (blocking_) wait_for(stream);
+}
 
+void CudaBackend::launch_with(const KernelCall& call, LaunchContext& context) {
+  if (!uses_scratch(call.kernel)) return cuda::launch(call, context);
   const std::lock_guard hold(scratch_lock_);
-  if (call.kernel != Kernel::matmul) return cuda::launch(call, context);
-  context.blas = blas_.get();
-  // In this order: setting the stream takes the workspace away.
-  check(cublasSetStream(context.blas, context.stream), "cublasSetStream");
-  check(cublasSetWorkspace(context.blas, context.scratch, context.scratch_bytes), "cublasSetWorkspace");
+  if (is_product(call.kernel)) {
+    context.blas = blas_.get();
+    context.linear_plans = &linear_plans_;
+    // In this order: setting the stream takes the workspace away.
+    check(cublasSetStream(context.blas, context.stream), "cublasSetStream");
+    check(cublasSetWorkspace(context.blas, context.scratch, context.scratch_bytes), "cublasSetWorkspace");
+  }
   cuda::launch(call, context);
+}
+
+// The host waits for the stream, and knows then that its launches went well.
+void CudaBackend::wait_for(StreamId stream) {
+  const std::uint64_t newest = log_->newest(stream);
+  check(cudaStreamSynchronize(stream_of(stream).handle.get()), "cudaStreamSynchronize");
+  log_->completed(stream, newest);
 }
 
 // --- streams ---------------------------------------------------------------------------------------------------------
@@ -210,7 +255,7 @@ const CudaBackend::StreamState& CudaBackend::stream_of(StreamId stream) {
 }
 
 StreamId CudaBackend::create_stream() {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   const std::lock_guard hold(lock_);
   const std::size_t id = 1 + streams_created_ % (kStreams - 1);
   if (id == streams_.size()) streams_.push_back(new_stream(false));
@@ -219,30 +264,40 @@ StreamId CudaBackend::create_stream() {
 }
 
 void CudaBackend::synchronize_stream(StreamId stream, trace::Cause) {
-  const CurrentDevice current(index_);
-  check(cudaStreamSynchronize(stream_of(stream).handle.get()), "cudaStreamSynchronize");
+  const OnCard on_card(*this);
+  wait_for(stream);
 }
 
 void CudaBackend::synchronize_device(trace::Cause) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
+  const auto newest = log_->newest();
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  log_->completed(newest);
 }
 
 bool CudaBackend::query_stream(StreamId stream) {
-  const CurrentDevice current(index_);
-  return is_done(cudaStreamQuery(stream_of(stream).handle.get()), "cudaStreamQuery");
+  const OnCard on_card(*this);
+  const std::uint64_t newest = log_->newest(stream);
+  const bool done = is_done(cudaStreamQuery(stream_of(stream).handle.get()), "cudaStreamQuery");
+  if (done) log_->completed(stream, newest);
+  return done;
 }
 
 // --- events ----------------------------------------------------------------------------------------------------------
 
 cudaEvent_t CudaBackend::event_of(EventId event) {
   const std::lock_guard hold(lock_);
-  if (event >= events_.size() || events_[event].get() == nullptr) throw bad_handle("event", event);
-  return events_[event].get();
+  if (event >= events_.size() || events_[event].handle.get() == nullptr) throw bad_handle("event", event);
+  return events_[event].handle.get();
+}
+
+void CudaBackend::event_passed(EventId event) {
+  const std::lock_guard hold(lock_);
+  if (event < events_.size()) log_->completed(events_[event].stream, events_[event].launch);
 }
 
 EventId CudaBackend::create_event(bool timing) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming),
         "cudaEventCreateWithFlags");
@@ -250,45 +305,51 @@ EventId CudaBackend::create_event(bool timing) {
   const std::lock_guard hold(lock_);
   if (free_events_.empty()) {
     free_events_.reserve(events_.size() + 1);  // destroy_event must find room
-    events_.push_back(std::move(handle));
+    events_.push_back({std::move(handle)});
     return static_cast<EventId>(events_.size() - 1);
   }
   const EventId id = free_events_.back();
   free_events_.pop_back();
-  events_[id] = std::move(handle);
+  events_[id] = {std::move(handle)};
   return id;
 }
 
 void CudaBackend::destroy_event(EventId event) {
   const std::lock_guard hold(lock_);
-  if (event >= events_.size() || events_[event].get() == nullptr) return;
-  events_[event] = EventHandle();
+  if (event >= events_.size() || events_[event].handle.get() == nullptr) return;
+  events_[event] = {};
   free_events_.push_back(event);
 }
 
 void CudaBackend::record_event(EventId event, StreamId stream) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   check(cudaEventRecord(event_of(event), stream_of(stream).handle.get()), "cudaEventRecord");
+  const std::lock_guard hold(lock_);
+  events_[event].stream = stream;
+  events_[event].launch = log_->newest(stream);
 }
 
 void CudaBackend::wait_event(EventId event, StreamId stream, Backend& owner) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   check(cudaStreamWaitEvent(stream_of(stream).handle.get(), static_cast<CudaBackend&>(owner).event_of(event), 0),
         "cudaStreamWaitEvent");
 }
 
 void CudaBackend::synchronize_event(EventId event) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   check(cudaEventSynchronize(event_of(event)), "cudaEventSynchronize");
+  event_passed(event);
 }
 
 bool CudaBackend::query_event(EventId event) {
-  const CurrentDevice current(index_);
-  return is_done(cudaEventQuery(event_of(event)), "cudaEventQuery");
+  const OnCard on_card(*this);
+  const bool done = is_done(cudaEventQuery(event_of(event)), "cudaEventQuery");
+  if (done) event_passed(event);
+  return done;
 }
 
 double CudaBackend::elapsed_ms(EventId from, EventId to) {
-  const CurrentDevice current(index_);
+  const OnCard on_card(*this);
   float milliseconds = 0;
   const cudaError_t code = cudaEventElapsedTime(&milliseconds, event_of(from), event_of(to));
   // CUDA answers "invalid handle" for an event that was never recorded.

@@ -1,10 +1,11 @@
 // The cuda backend: one object for one card. It owns what lives as long as the card is used: streams with their scratch
-// memory, events, the cuBLAS handle. Safe to use from several host threads; each call makes its card current for as
-// long as it runs. The host waits only where device/backend.hpp says so. Read next: launch.hpp (kernels), probe.cpp
-// (how one is made).
+// memory, events, the cuBLAS handle, the log of launches. Safe to use from several host threads; each call makes its
+// card current for as long as it runs. The host waits only where device/backend.hpp says so. Read next: launch.hpp
+// (kernels), probe.cpp (how one is made).
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "device/backend.hpp"
 #include "handles.hpp"
 #include "launch.hpp"
+#include "launch_log.hpp"
+#include "linear.hpp"
 #include "pages.hpp"
 
 namespace labrig::cuda {
@@ -61,10 +64,29 @@ class CudaBackend final : public Backend {
     DeviceMemory scratch;
   };
 
+  // An event, and the newest launch of its stream when it was recorded.
+  struct EventState {
+    EventHandle handle;
+    StreamId stream = 0;
+    std::uint64_t launch = 0;
+  };
+
+  // For the length of a call: the card is current, and errors look into its log.
+  struct OnCard {
+    explicit OnCard(const CudaBackend& backend) : log(backend.log_.get()), device(backend.index_) {}
+    LaunchLog::Scope log;
+    CurrentDevice device;
+  };
+
   StreamState new_stream(bool is_default) const;
   // References into a deque stay valid while it grows.
   const StreamState& stream_of(StreamId stream);
   cudaEvent_t event_of(EventId event);
+  // The host has seen that the card reached the event.
+  void event_passed(EventId event);
+  void wait_for(StreamId stream);
+  void require_arithmetic(const KernelCall& call) const;
+  void launch_with(const KernelCall& call, LaunchContext& context);
 
   const int index_;
   cudaDeviceProp properties_{};
@@ -74,13 +96,17 @@ class CudaBackend final : public Backend {
   std::mutex lock_;  // guards streams_, events_, free_events_
   std::deque<StreamState> streams_;
   std::size_t streams_created_ = 0;
-  std::vector<EventHandle> events_;  // an EventId is an index; empty handles are listed in free_events_
+  std::vector<EventState> events_;  // an EventId is an index; empty handles are listed in free_events_
   std::vector<EventId> free_events_;
 
   // Held while a kernel that uses scratch memory is queued: another host thread's launches must not come between the
   // two of a reduction, and the cuBLAS handle has one current stream.
   std::mutex scratch_lock_;
   BlasHandle blas_;
+  LinearPlans linear_plans_;
+
+  std::unique_ptr<LaunchLog> log_;
+  bool blocking_ = false;  // wait after each launch, so that an error comes from the call that made it
 };
 
 }  // namespace labrig::cuda

@@ -1,6 +1,8 @@
 // The texts for CUDA's error codes that a student meets; all others get the general one.
 #include "check.hpp"
 
+#include "launch_log.hpp"
+
 namespace labrig::cuda {
 namespace {
 
@@ -11,12 +13,6 @@ struct Advice {
 };
 
 constexpr Advice kAdvice[] = {
-    {cudaErrorIllegalAddress,
-     "a kernel touched memory that does not belong to it; kernels run later than their launch, so "
-     "an earlier call may be the cause",
-     "run the program under compute-sanitizer, which names kernel and address, or with CUDA_LAUNCH_BLOCKING=1"},
-    {cudaErrorAssert, "an assertion in a kernel failed, possibly in an earlier launch",
-     "run the program with CUDA_LAUNCH_BLOCKING=1 to see which launch it was"},
     {cudaErrorMemoryAllocation, "the card, or the host for pinned memory, has no room left",
      "free tensors, or make batches smaller; `nvidia-smi` shows what other processes hold"},
     {cudaErrorNoKernelImageForDevice, "labrig's kernels were not compiled for this card's generation",
@@ -27,15 +23,12 @@ constexpr Advice kAdvice[] = {
      "check which device each tensor of the failing line lives on"},
     {cudaErrorDevicesUnavailable, "another process holds the card for itself alone",
      "wait until it ends (`nvidia-smi` lists it), or choose another card"},
-    {cudaErrorLaunchTimeout, "a kernel ran longer than the driver allows on a card that also drives a screen",
-     "make the work smaller, or use a card without a screen"},
-    {cudaErrorECCUncorrectable, "the card's memory reported an error that could not be corrected",
-     "use another card and tell the person who looks after this one"},
 };
 
 }  // namespace
 
 Error error_of(cudaError_t code, const std::string& call) {
+  if (LaunchLog* log = LaunchLog::current(); log != nullptr && is_deadly(code)) return log->explain(code, call);
   const std::string what = std::string("CUDA error: ") + cudaGetErrorString(code);
   const std::string where = call + " returned " + cudaGetErrorName(code);
   for (const Advice& advice : kAdvice)
@@ -46,6 +39,8 @@ Error error_of(cudaError_t code, const std::string& call) {
 }
 
 Error error_of(cublasStatus_t code, const std::string& call) {
+  // After a deadly error cuBLAS fails too and says less about it.
+  if (const cudaError_t deeper = cudaPeekAtLastError(); is_deadly(deeper)) return error_of(deeper, call);
   const std::string what = std::string("CUDA error: ") + cublasGetStatusName(code) + " when calling `" + call + "`";
   if (code == CUBLAS_STATUS_NOT_INITIALIZED || code == CUBLAS_STATUS_ALLOC_FAILED)
     return {"cublas-error", what, "cuBLAS could not get what it needs on the card, most often memory",

@@ -1,11 +1,13 @@
 // What becomes of an error code of the CUDA runtime or of cuBLAS. `check` throws labrig::Error with PyTorch's text, the
-// call that returned the code and what to do; `ignore` is for destructors, which must not throw.
+// call that returned the code and what to do; `ignore` is for destructors, which must not throw. Errors of a kernel
+// that ran before name its launch (launch_log.hpp).
 #pragma once
 
 #include <cublas_api.h>
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <string_view>
 
 #include "labrig/error.hpp"
 
@@ -24,9 +26,9 @@ inline void check(cublasStatus_t code, const char* call) {
 
 // After a kernel launch: throws when it was refused (a wrong configuration, no code for this card). What goes wrong
 // while the kernel runs is reported by a later call, usually a synchronisation.
-inline void check_launch(const char* kernel) {
+inline void check_launch(std::string_view kernel) {
   if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess)
-    throw error_of(code, std::string("launch of kernel ") + kernel);
+    throw error_of(code, "launch of kernel " + std::string(kernel));
 }
 
 // For destructors. A failure that matters returns from every later call too (CUDA's errors stick), and at the end of

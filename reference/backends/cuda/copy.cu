@@ -36,7 +36,6 @@ void launch_copy(const KernelCall& call, const LaunchContext& context) {
   dispatch(elements.view[0].dtype, [&]<class T>() {
     copy_kernel<T><<<blocks_for(elements.count, context), kThreads, 0, context.stream>>>(elements);
   });
-  check_launch("copy");
 }
 
 }  // namespace labrig::cuda

@@ -11,6 +11,7 @@
 #include "check.hpp"
 #include "elements.hpp"
 #include "launch.hpp"
+#include "ops/map.hpp"
 #include "ops/strided.hpp"
 
 namespace labrig::cuda {
@@ -18,7 +19,23 @@ namespace labrig::cuda {
 using kernels::Arithmetic;
 using kernels::Bool8;
 using kernels::dispatch;
+using kernels::dispatch_float;
 using kernels::is_float_element;
+
+// For kernels that move elements and look at none: `f.operator()<Bits>()` with an integer of the element's width.
+template <class F>
+void dispatch_bits(Dtype dtype, F&& f) {
+  switch (element_bytes(dtype)) {
+    case 1:
+      return f.template operator()<std::uint8_t>();
+    case 2:
+      return f.template operator()<std::uint16_t>();
+    case 4:
+      return f.template operator()<std::uint32_t>();
+    default:
+      return f.template operator()<std::uint64_t>();
+  }
+}
 
 // --- one element ---------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "ops/kernel.hpp"
 
@@ -19,7 +20,10 @@ struct View {
   Dtype dtype = Dtype::f32;
 };
 
-inline constexpr int kMaxViews = 3;
+// One operand as it lies; no data when it is absent.
+View view_of(const Operand& operand);
+
+inline constexpr int kMaxViews = 4;
 
 struct Elements {
   std::int64_t count = 0;  // of elements
@@ -29,9 +33,14 @@ struct Elements {
   View view[kMaxViews];
 };
 
-// The operands of `call` over the shape of operand 0. `skip_dim` leaves out one dimension (the one that a reduction
-// runs over); -1 leaves out none.
-Elements elements_of(const KernelCall& call, int skip_dim = -1);
+// These operands over the shape of the first, at most kMaxViews. `skip_dim` leaves out one dimension (along which a
+// kernel works by itself); -1 leaves out none.
+Elements elements_of(std::initializer_list<const Operand*> operands, int skip_dim = -1);
+// All operands of the call.
+Elements elements_of(const KernelCall& call);
+// One operand over its own shape, its dimensions in the order in which they lie in memory, so that as many as possible
+// merge; for kernels to which the order of elements means nothing.
+Elements elements_in_memory_order(const Operand& operand);
 
 // True when every operand has the same type, no gaps, and starts at a multiple of 16 bytes: elements may then be moved
 // in packs of 16 bytes.

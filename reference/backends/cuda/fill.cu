@@ -34,7 +34,6 @@ void launch_bits(const Elements& elements, Bits bits, const LaunchContext& conte
   } else {
     fill_kernel<Bits><<<blocks_for(elements.count, context), kThreads, 0, context.stream>>>(elements, bits);
   }
-  check_launch("fill");
 }
 
 }  // namespace

@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fault.hpp"
 #include "ops/kernel.hpp"
 
 struct cublasContext;
 
 namespace labrig::cuda {
+
+class LinearPlans;
 
 struct LaunchContext {
   cudaStream_t stream = nullptr;
@@ -22,6 +25,8 @@ struct LaunchContext {
   std::size_t scratch_bytes = 0;
   // For a matrix product only: nobody else's until the call returns; its stream and workspace are set.
   cublasContext* blas = nullptr;
+  LinearPlans* linear_plans = nullptr;  // for a product too
+  FaultSite fault;                      // for kernels that check indices
 };
 
 inline constexpr int kThreads = 256;  // of a block
@@ -35,17 +40,32 @@ inline unsigned blocks_for(std::int64_t count, const LaunchContext& context) {
 void launch(const KernelCall& call, const LaunchContext& context);  // launch.cpp
 
 // One function a family.
-void launch_fill(const KernelCall& call, const LaunchContext& context);    // fill.cu
-void launch_copy(const KernelCall& call, const LaunchContext& context);    // copy.cu
-void launch_binary(const KernelCall& call, const LaunchContext& context);  // elementwise.cu
-void launch_unary(const KernelCall& call, const LaunchContext& context);   // elementwise.cu: with a scalar, relu, neg
-void launch_masked_fill(const KernelCall& call, const LaunchContext& context);  // elementwise.cu
-void launch_matmul(const KernelCall& call, const LaunchContext& context);       // matmul.cpp
-void launch_reduce(const KernelCall& call, const LaunchContext& context);       // reduce.cu
+void launch_fill(const KernelCall& call, const LaunchContext& context);         // fill.cu
 void launch_arange(const KernelCall& call, const LaunchContext& context);       // arange.cu
-
-// For a matrix product whose operands cuBLAS cannot read as they lie (matmul_strided.cu).
-void launch_matmul_strided(const KernelCall& call, const LaunchContext& context);
+void launch_random(const KernelCall& call, const LaunchContext& context);       // random.cu
+void launch_copy(const KernelCall& call, const LaunchContext& context);         // copy.cu
+void launch_binary(const KernelCall& call, const LaunchContext& context);       // elementwise.cu
+void launch_with_scalar(const KernelCall& call, const LaunchContext& context);  // elementwise.cu: relu, neg, clamp too
+void launch_choose(const KernelCall& call, const LaunchContext& context);       // elementwise.cu: masked_fill, where
+void launch_compare(const KernelCall& call, const LaunchContext& context);      // compare.cu
+void launch_unary(const KernelCall& call, const LaunchContext& context);        // unary.cu
+void launch_unary_backward(const KernelCall& call, const LaunchContext& context);    // unary.cu
+void launch_dropout(const KernelCall& call, const LaunchContext& context);           // random.cu
+void launch_loss(const KernelCall& call, const LaunchContext& context);              // loss.cu
+void launch_loss_backward(const KernelCall& call, const LaunchContext& context);     // loss.cu
+void launch_matmul(const KernelCall& call, const LaunchContext& context);            // matmul.cpp: bmm, linear too
+void launch_conv2d(const KernelCall& call, const LaunchContext& context);            // conv2d.cu: its gradients too
+void launch_reduce(const KernelCall& call, const LaunchContext& context);            // reduce.cu
+void launch_softmax(const KernelCall& call, const LaunchContext& context);           // softmax.cu
+void launch_layer_norm(const KernelCall& call, const LaunchContext& context);        // layer_norm.cu
+void launch_batch_norm(const KernelCall& call, const LaunchContext& context);        // batch_norm.cu
+void launch_nll_loss(const KernelCall& call, const LaunchContext& context);          // nll_loss.cu
+void launch_index(const KernelCall& call, const LaunchContext& context);             // index.cu
+void launch_index_add(const KernelCall& call, const LaunchContext& context);         // index.cu
+void launch_sgd_step(const KernelCall& call, const LaunchContext& context);          // step.cu
+void launch_adam_step(const KernelCall& call, const LaunchContext& context);         // step.cu
+void launch_amp_unscale(const KernelCall& call, const LaunchContext& context);       // step.cu
+void launch_amp_update_scale(const KernelCall& call, const LaunchContext& context);  // step.cu
 
 // Throws when this library holds no code for the current card.
 void require_code_for_current_device();  // fill.cu

@@ -1,5 +1,5 @@
-// matmul: out [m, n] <- a [m, k] b [k, n] through cuBLAS. f32 is computed in full f32 (no tf32), 16-bit types
-// accumulate in f32.
+// matmul, bmm and linear through cuBLAS. f32 is computed in full f32 (no tf32), 16-bit types accumulate in f32 and are
+// rounded once, after the bias.
 //
 // cuBLAS counts columns first: what it calls a matrix with leading dimension ld is our row-major matrix transposed. So
 // we ask for out^T = b^T a^T: the operands swap places, and row-major memory needs no flag while a transposed view asks
@@ -7,78 +7,101 @@
 // reads any strides and needs no copy.
 #include <cublas_v2.h>
 
-#include <optional>
-
+#include "blas_types.hpp"
 #include "check.hpp"
-#include "launch.hpp"
+#include "product.hpp"
 
 namespace labrig::cuda {
 namespace {
 
-// How cuBLAS is told about a [rows, columns] operand: row-major with a gap, or the transpose of that.
-struct MatrixView {
-  bool transposed = false;
-  std::int64_t leading = 1;  // elements from one line to the next
+// One product in cuBLAS's terms: out, which has no gap inside a row, is left [m, k] times right [k, n], plus what out
+// holds already where `adds`.
+struct Gemm {
+  const Operand *out, *left, *right;
+  MatrixView out_view, left_view, right_view;
+  std::int64_t m, n, k, batch;
+  bool adds;
 };
 
+constexpr std::int64_t kMostBatch = 65535;  // of one call
+
+void multiply(const Gemm& p, cublasHandle_t blas) {
+  const Dtype dtype = p.out->dtype;
+  const cudaDataType_t type = blas_type(dtype);
+  const BlasNumber one(dtype, 1), beta(dtype, p.adds ? 1 : 0);
+  const auto at = [&](const Operand& operand, std::int64_t first) {
+    return static_cast<std::byte*>(operand.data) +
+           first * operand.strides[0] * static_cast<std::int64_t>(element_bytes(dtype));
+  };
+  for (std::int64_t first = 0; first < p.batch; first += kMostBatch) {
+    check(cublasGemmStridedBatchedEx_64(
+              blas, blas_flag(p.right_view), blas_flag(p.left_view), p.n, p.m, p.k, one.get(), at(*p.right, first),
+              type, p.right_view.leading, p.right->strides[0], at(*p.left, first), type, p.left_view.leading,
+              p.left->strides[0], beta.get(), at(*p.out, first), type, p.out_view.leading, p.out->strides[0],
+              std::min(kMostBatch, p.batch - first), blas_compute_type(dtype), CUBLAS_GEMM_DEFAULT),
+          "cublasGemmStridedBatchedEx");
+  }
+}
+
+// The bias in every row of out, to which the product is then added in the accumulator.
+void launch_bias_rows(const Product& p, const LaunchContext& context) {
+  KernelCall copy;
+  copy.kernel = Kernel::copy;
+  copy.push(p.out);
+  copy.push(*p.bias);
+  launch_copy(copy, context);
+}
+
+Operand batched(const Operand& matrix) {
+  Operand result = matrix;
+  result.sizes = {1, matrix.sizes[0], matrix.sizes[1]};
+  result.strides = {0, matrix.strides[0], matrix.strides[1]};
+  return result;
+}
+
+Operand transposed(const Operand& matrix) {
+  Operand result = matrix;
+  std::swap(result.sizes[0], result.sizes[1]);
+  std::swap(result.strides[0], result.strides[1]);
+  return result;
+}
+
+Product product_of(const KernelCall& call) {
+  const Operand &out = call.operands[0], &a = call.operands[1], &b = call.operands[2];
+  if (call.kernel == Kernel::bmm) return {out, a, b, nullptr};
+  if (call.kernel == Kernel::matmul) return {batched(out), batched(a), batched(b), nullptr};
+  const Operand& bias = call.operands[3];
+  return {batched(out), batched(a), batched(transposed(b)), is_absent(bias) ? nullptr : &bias};
+}
+
+}  // namespace
+
 std::optional<MatrixView> matrix_view(const Operand& operand) {
-  const std::int64_t rows = operand.sizes[0], columns = operand.sizes[1];
+  const std::int64_t rows = operand.sizes[1], columns = operand.sizes[2];
   // The stride of a dimension with a single element says nothing: it may be read as whatever fits.
-  const std::int64_t row_stride = rows == 1 ? std::max(columns, operand.strides[0]) : operand.strides[0];
-  const std::int64_t column_stride = columns == 1 ? std::max(rows, operand.strides[1]) : operand.strides[1];
+  const std::int64_t row_stride = rows == 1 ? std::max(columns, operand.strides[1]) : operand.strides[1];
+  const std::int64_t column_stride = columns == 1 ? std::max(rows, operand.strides[2]) : operand.strides[2];
   if ((columns == 1 || column_stride == 1) && row_stride >= columns) return MatrixView{false, row_stride};
   if ((rows == 1 || row_stride == 1) && column_stride >= rows) return MatrixView{true, column_stride};
   return std::nullopt;
 }
 
-cudaDataType_t type_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f16:
-      return CUDA_R_16F;
-    case Dtype::bf16:
-      return CUDA_R_16BF;
-    case Dtype::f64:
-      return CUDA_R_64F;
-    default:
-      return CUDA_R_32F;
-  }
-}
-
-// One product in cuBLAS's terms: out, which has no gap inside a row, is left [m, k] times right [k, n].
-struct Product {
-  const Operand *out, *left, *right;
-  MatrixView out_view, left_view, right_view;
-  std::int64_t m, n, k;
-};
-
-void multiply(const Product& p, cublasHandle_t blas) {
-  const cudaDataType_t type = type_of(p.out->dtype);
-  const bool wide = p.out->dtype == Dtype::f64;
-  const float one = 1, zero = 0;
-  const double wide_one = 1, wide_zero = 0;
-  const auto flag = [](const MatrixView& view) { return view.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  check(cublasGemmEx_64(blas, flag(p.right_view), flag(p.left_view), p.n, p.m, p.k,
-                        wide ? static_cast<const void*>(&wide_one) : &one, p.right->data, type, p.right_view.leading,
-                        p.left->data, type, p.left_view.leading, wide ? static_cast<const void*>(&wide_zero) : &zero,
-                        p.out->data, type, p.out_view.leading, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                        CUBLAS_GEMM_DEFAULT),
-        "cublasGemmEx");
-}
-
-MatrixView flipped(const MatrixView& view) { return {!view.transposed, view.leading}; }
-
-}  // namespace
-
 void launch_matmul(const KernelCall& call, const LaunchContext& context) {
-  const Operand &out = call.operands[0], &a = call.operands[1], &b = call.operands[2];
-  const std::int64_t m = out.sizes[0], n = out.sizes[1], k = a.sizes[1];
-  if (m == 0 || n == 0) return;
-  const auto out_view = matrix_view(out), a_view = matrix_view(a), b_view = matrix_view(b);
+  const Product p = product_of(call);
+  if (p.batch() == 0 || p.m() == 0 || p.n() == 0) return;
+  const auto out = matrix_view(p.out), a = matrix_view(p.a), b = matrix_view(p.b);
   // An empty sum is 0: the strided kernel writes it.
-  if (k == 0 || !out_view || !a_view || !b_view) return launch_matmul_strided(call, context);
-  if (!out_view->transposed) return multiply({&out, &a, &b, *out_view, *a_view, *b_view, m, n, k}, context.blas);
+  if (p.k() == 0 || !out || !a || !b) return launch_matmul_strided(p, context);
+  if (p.bias != nullptr) {
+    if (launch_linear_fused(p, context)) return;
+    launch_bias_rows(p, context);
+  }
+  const bool adds = p.bias != nullptr;
+  if (!out->transposed)
+    return multiply({&p.out, &p.a, &p.b, *out, *a, *b, p.m(), p.n(), p.k(), p.batch(), adds}, context.blas);
   // out is the transpose of a row-major matrix: compute that one, out^T = b^T a^T.
-  multiply({&out, &b, &a, flipped(*out_view), flipped(*b_view), flipped(*a_view), n, m, k}, context.blas);
+  multiply({&p.out, &p.b, &p.a, out->flipped(), b->flipped(), a->flipped(), p.n(), p.m(), p.k(), p.batch(), adds},
+           context.blas);
 }
 
 }  // namespace labrig::cuda

@@ -51,7 +51,8 @@ Result<int> device_count() {
 Error no_such_card(int index, int count) {
   const std::string cards =
       count == 1 ? "one card, cuda:0" : std::to_string(count) + " cards, cuda:0 to cuda:" + std::to_string(count - 1);
-  return {"invalid-device", "CUDA error: invalid device ordinal",
+  return {"invalid-device",
+          "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?",
           "cuda:" + std::to_string(index) + " was asked for, and this process sees " + cards,
           "use a number that is there; CUDA_VISIBLE_DEVICES may hide or renumber cards"};
 }

@@ -40,12 +40,13 @@ namespace labrig::amp {
 // precision type of a region that names none: f16 on cards, bf16 on the host.
 LABRIG_API Dtype default_autocast_dtype(DeviceType type);
 
+class AutocastRegion;  // reference/src/amp/autocast.cpp
 // While it lives, operators of the calling thread cast their inputs as the table below says. Only inputs on a device of
 // the given type, of a floating point type other than f64, are cast; in-place forms never are. Regions nest: the inner
 // one decides for its own device type, also when it is not `enabled`. With `cache_enabled`, the cast of an f32 leaf
 // that requires a gradient (a weight) is made once and kept until the outermost region ends. Guards are ended in the
 // reverse order.
-// Throws `unsupported-dtype`: the low precision type is neither f16 nor bf16, or the card does not have it.
+// Throws `autocast-dtype` when the low precision type is neither f16 nor bf16.
 class LABRIG_API AutocastGuard {
  public:
   explicit AutocastGuard(DeviceType type, bool enabled = true, bool cache_enabled = true);
@@ -55,8 +56,7 @@ class LABRIG_API AutocastGuard {
   AutocastGuard& operator=(const AutocastGuard&) = delete;
 
  private:
-  struct Region;
-  std::unique_ptr<Region> region_;
+  std::unique_ptr<AutocastRegion> region_;
 };
 
 // Of the calling thread: whether a region is open for devices of this type, and its low precision type.

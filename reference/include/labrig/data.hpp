@@ -14,6 +14,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -85,7 +86,7 @@ struct DataLoaderOptions {
   bool shuffle = false;            // a RandomSampler instead of a SequentialSampler
   bool drop_last = false;          // leave out a last batch of fewer examples
   int num_workers = 0;             // 0: batches are made when they are asked for, on the calling thread
-  int prefetch_factor = 2;         // batches that each worker has under way or ready
+  std::optional<int> prefetch_factor = {};  // batches that each worker has under way or ready; 2 when not given
   bool pin_memory = false;         // batches in pinned memory (where there is a card)
   Generator* generator = nullptr;  // for shuffling and for the workers' seeds
   Sampler* sampler = nullptr;      // instead of `shuffle`; lives longer than the loader

@@ -48,15 +48,15 @@ struct Loaded {
   Metadata metadata;     // without the devices
 };
 
-// Writes the tensors (fetched from cards, which synchronises) and `metadata`. The file appears under its name when it
-// is whole: it is written beside it and renamed. Tensors that share memory are written once each. Throws `bad-file`
-// when it cannot be written, `bad-checkpoint` for a name that occurs twice or is "__metadata__", and for names and
-// texts that are not UTF-8.
+// Writes the tensors (fetched from cards, which synchronises) and `metadata`, to which "format": "pt" is added where it
+// is not given: some Python tools want it. The file appears under its name when it is whole: it is written beside it
+// and renamed. Of tensors that share memory each is written in full. Throws `bad-file` when it cannot be written,
+// `bad-checkpoint` for a name that occurs twice or is "__metadata__", and for names and texts that are not UTF-8.
 LABRIG_API void save(const std::string& path, const NamedTensors& tensors, const Metadata& metadata = {});
 
 // Reads such a file. Nothing is allocated before the header has been checked against the size of the file. Throws
 // `bad-file` when it cannot be read, `bad-checkpoint` with the byte offset when it is not a whole and valid safetensors
-// file (and says what it is instead, where it can tell), `no-such-device` with PyTorch's text when a tensor was saved
+// file (and says what it is instead, where it can tell), `invalid-device` with PyTorch's text when a tensor was saved
 // on a device that is not there and no `map_location` says otherwise.
 LABRIG_API Loaded load(const std::string& path, const MapLocation& map_location = {});
 

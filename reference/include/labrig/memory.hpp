@@ -49,6 +49,17 @@ LABRIG_API MemoryInfo mem_get_info(Device device);
 LABRIG_API std::string memory_snapshot(Device device);
 // Keeps the last `max_entries` events of the allocator for memory_snapshot(). 0: keeps none and forgets.
 LABRIG_API void record_memory_history(Device device, std::size_t max_entries = 100000);
+// Who keeps the blocks of a card alive: one entry for each, by address.
+struct MemoryHolders {
+  const void* address = nullptr;
+  std::size_t bytes = 0;  // of the block
+  std::string name;       // of the first tensor there
+  // In the order in which they came: "tensor 'x' f32[2, 3]", "gradient of 'fc1.weight'", "saved for backward by
+  // ExpBackward0 in the graph of 'loss'", where 'loss' is what has to go so that the graph goes.
+  std::vector<std::string> holders;
+};
+// No other thread may work with the device's tensors meanwhile. Empty for the host.
+LABRIG_API std::vector<MemoryHolders> memory_holders(Device device);
 // Writes every allocation and release from now on as a line `Thread,Time,Action,Pointer,Size,Stream` (RMM's format;
 // Time is the number of the event, so that equal runs give equal files). An empty path ends the log. Throws `bad-file`.
 LABRIG_API void log_memory(Device device, const std::string& path);

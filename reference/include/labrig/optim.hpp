@@ -68,17 +68,17 @@ class LABRIG_API Optimizer {
     std::int64_t step = 0;                  // how often it was stepped
     std::map<std::string, Tensor> tensors;  // by PyTorch's names
   };
-  // Throws `bad-optimizer` for no parameters at all, and as add_param_group.
-  Optimizer(std::vector<ParameterGroup> groups, Settings defaults);
+  explicit Optimizer(Settings defaults);
   virtual void update(const Tensor& parameter, const Tensor& gradient, const Settings& settings, Memory& memory) = 0;
   // Throws `bad-optimizer` with PyTorch's text for values that make no sense.
   virtual void check(const Settings& settings) const = 0;
   // Whether state_dict() has the number of steps.
   virtual bool counts_steps() const = 0;
-  // The derived constructor's last call: checks and takes the groups.
+  // The derived constructor's last call: takes the groups. Throws `bad-optimizer` for no parameters at all, and as
+  // add_param_group.
   void start(std::vector<ParameterGroup> groups);
-  // A tensor of zeros for the memory of a parameter, named "what of 'parameter'".
-  static Tensor zeros_for(const Tensor& parameter, const std::string& what);
+  // A tensor of the memory, made of zeros like the parameter when it is first asked for.
+  static const Tensor& remembered(Memory& memory, const Tensor& parameter, const char* what);
 
  private:
   std::vector<ParameterGroup> groups_;

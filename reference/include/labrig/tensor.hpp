@@ -110,7 +110,7 @@ class LABRIG_API Tensor {
   // Copies the values of `src` (broadcast, converted, from any device) into this tensor. Returns *this.
   const Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
   const Tensor& fill_(double value) const;
-  const Tensor& zero_() const { return fill_(0); }
+  const Tensor& zero_() const;
   Tensor clone() const;
   // This tensor when its elements lie row-major without gaps, else a copy that does.
   Tensor contiguous() const;
@@ -156,7 +156,6 @@ class LABRIG_API Tensor {
   double item_as_double() const;
   std::int64_t item_as_int() const;
   bool is_nonzero() const;
-  Tensor with_layout(const Layout& layout) const;
 
   std::shared_ptr<TensorImpl> impl_;
 };

@@ -41,6 +41,11 @@ struct CopyRequest {
   Device peer = {};                          // for `peer`: the card of `destination`; both are of one type
 };
 
+// What the operators of a loader's job did on the host, added up.
+struct JobCost {
+  std::uint64_t flops = 0, bytes = 0, calls = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -83,6 +88,13 @@ class Backend {
   virtual void launch(const KernelCall& call, StreamId stream) = 0;
   // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere.
   virtual void host_work(const KernelCost& /*cost*/) {}
+  // Workers of a loader, each with a clock of its own on a simulated machine, beside that of the host; nothing
+  // elsewhere. A job begins when it is queued, or when its worker is done with the one before; take_job() makes the
+  // host wait for the oldest one that was not taken. Closing a worker forgets its jobs. Throws `too-many-workers`.
+  virtual int open_worker() { return 0; }
+  virtual void queue_job(int /*worker*/, const JobCost& /*cost*/) {}
+  virtual void take_job(int /*worker*/) {}
+  virtual void close_worker(int /*worker*/) {}
   // The steady clock that the host's calls are timed with: virtual on a simulated machine.
   virtual std::int64_t clock_ns() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "device/backend.hpp"
+#include "device/live_list.hpp"
 #include "device/pinned.hpp"
 #include "labrig/export.hpp"
 #include "memory/allocator_stack.hpp"
@@ -46,6 +47,8 @@ class LABRIG_API DeviceSlot {
   // What the tensor in a block, of the card or of pinned memory, is called from now on.
   void note_name(void* block, std::string_view name) noexcept;
   void destroy_event(EventId event) noexcept;
+  // The tensors that are here.
+  LiveList& live() { return live_; }
 
  private:
   class Driver;
@@ -56,6 +59,7 @@ class LABRIG_API DeviceSlot {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<AllocatorStack> allocators_;
   std::unique_ptr<PinnedMemory> pinned_;
+  LiveList live_;
 };
 
 }  // namespace labrig

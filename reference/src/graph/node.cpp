@@ -1,4 +1,4 @@
-// Nodes, what they save, and how they come about.
+// Nodes, and how they come about.
 #include "graph/node.hpp"
 
 #include <atomic>
@@ -6,44 +6,9 @@
 #include "device/thread_state.hpp"
 #include "graph/meta.hpp"
 #include "labrig/error.hpp"
-#include "tensor/names.hpp"
 
 namespace labrig::graph {
-
-struct SavedTensor::State {
-  Tensor tensor;  // the memory without the history
-  std::uint32_t version = 0;
-  std::string producer;  // "ExpBackward0"; empty for a leaf
-};
-
 namespace {
-
-Error modified(const Tensor& tensor, std::uint32_t expected, const std::string& producer) {
-  const std::string device = tensor.device().is_cpu() ? "" : std::string(name_of(tensor.device().type())) + ".";
-  const std::string output = producer.empty() ? "" : ", which is output 0 of " + producer + ",";
-  const std::string called = tensor.name().empty() ? "a tensor" : "'" + tensor.name() + "'";
-  return Error("modified-in-place",
-               "one of the variables needed for gradient computation has been modified by an inplace operation: "
-               "[torch." +
-                   device + torch_type_name(tensor.dtype()) + "Tensor " + tensor.sizes().str() + "]" + output +
-                   " is at version " + std::to_string(tensor.version()) + "; expected version " +
-                   std::to_string(expected) +
-                   " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-                   "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
-               called + " was saved for the backward pass and written to after that, so the gradient would be wrong",
-               "use the operation that returns a new tensor, or change a clone()");
-}
-
-Error freed() {
-  return Error("graph-freed",
-               "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-               "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-               "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-               "if you need to access saved tensors after calling backward.",
-               "the first backward pass let go what the forward pass had saved, which is what keeps memory low",
-               "do the forward pass again; detach() a value that is carried over from the step before; or pass "
-               "retain_graph = true to the first backward()");
-}
 
 std::uint64_t next_sequence() {
   static std::atomic<std::uint64_t> next{0};
@@ -52,42 +17,28 @@ std::uint64_t next_sequence() {
 
 }  // namespace
 
-Tensor SavedTensor::get() const {
-  if (!state_) return {};
-  if (state_->tensor.version() != state_->version) throw modified(state_->tensor, state_->version, state_->producer);
-  return state_->tensor;
+Node::Node(const char* name, const Tensor& out, Edges inputs, Backward backward, SavedChain saved)
+    : name_(name),
+      inputs_(std::move(inputs)),
+      sequence_(next_sequence()),
+      sizes_(out.sizes()),
+      dtype_(out.dtype()),
+      device_(out.device()),
+      backward_(std::move(backward)),
+      saved_(std::move(saved)) {
+  if (!device_.is_cpu()) stream_ = current_stream_id(device_);
 }
 
-SavedTensor Saver::operator()(const Tensor& tensor) const {
-  SavedTensor saved;
-  if (!tensor.defined()) return saved;
-  bool is_input = false;
-  for (const Tensor* input : inputs_) is_input |= input->defined() && input->is_same(tensor);
-  TensorImpl bare = impl_of(tensor);
-  bare.meta = nullptr;
-  saved.state_ = std::make_shared<SavedTensor::State>();
-  saved.state_->tensor = Tensor(std::make_shared<TensorImpl>(std::move(bare)));
-  saved.state_->version = tensor.version();
-  saved.state_->producer = is_input ? tensor.grad_fn() : node_;
-  return saved;
-}
-
-bool Saver::wanted(int i) const {
-  const Tensor& input = *inputs_[static_cast<std::size_t>(i)];
-  return input.defined() && input.requires_grad();
-}
-
-Gradients::Gradients(const Node& node) : node_(node), given_(node.inputs().size()) {}
-bool Gradients::wanted(int input) const { return node_.inputs()[static_cast<std::size_t>(input)] != nullptr; }
-
-Node::Node(std::string name, std::vector<std::shared_ptr<Node>> inputs, Backward backward)
-    : name_(std::move(name)), inputs_(std::move(inputs)), sequence_(next_sequence()), backward_(std::move(backward)) {}
-
-std::vector<Tensor> Node::run(const Tensor& gradient) const {
-  if (!backward_) throw freed();
-  Gradients to(*this);
-  backward_(gradient, to);
-  return std::move(to.all());
+// A node that dies with this one hands its inputs over first, so that its own end finds nothing to go down to.
+Node::~Node() {
+  Edges dying = std::move(inputs_);
+  while (!dying.empty()) {
+    const std::shared_ptr<Node> node = std::move(dying.back());
+    dying.pop_back();
+    if (!node || node.use_count() > 1) continue;
+    for (auto& input : node->inputs_) dying.push_back(std::move(input));
+    node->inputs_.clear();
+  }
 }
 
 Meta& meta_of(const Tensor& tensor) {
@@ -105,16 +56,47 @@ bool is_needed(std::span<const Tensor* const> inputs) {
   return false;
 }
 
-void attach(const char* name, const Tensor& out, std::span<const Tensor* const> inputs, Backward backward) {
-  std::vector<std::shared_ptr<Node>> edges;
+Edges edges_of(std::span<const Tensor* const> inputs) {
+  Edges edges;
+  if (!is_needed(inputs)) return edges;
+  edges.reserve(inputs.size());
   for (const Tensor* input : inputs) edges.push_back(input->defined() ? edge_of(*input) : nullptr);
-  meta_of(out).node = std::make_shared<Node>(name, std::move(edges), std::move(backward));
+  return edges;
+}
+
+void set_node(const Tensor& tensor, std::shared_ptr<Node> node) {
+  Meta& meta = meta_of(tensor);
+  if (meta.node) meta.node->retain_for({});
+  if (meta.retains_grad) node->retain_for(tensor.impl()->meta);
+  meta.node = std::move(node);
+  tensor.impl()->note_graph();
+}
+
+void attach(const char* name, const Tensor& out, Edges edges, Backward backward, SavedChain saved) {
+  set_node(out, std::make_shared<Node>(name, out, std::move(edges), std::move(backward), std::move(saved)));
+}
+
+void note_view(const Tensor& view, const Tensor& of) {
+  if (!is_floating_point(view.dtype())) return;
+  if (!thread_state().grad_enabled) {
+    view.impl()->made_without_grad = true;
+    return;
+  }
+  const auto& meta = impl_of(of).meta;
+  Meta& own = meta_of(view);
+  own.base = meta && meta->base.defined() ? meta->base : of;
+  own.version = view.version();
 }
 
 void check_in_place(const Tensor& self) {
-  if (!thread_state().grad_enabled || !self.requires_grad() || !self.is_leaf()) return;
+  if (!thread_state().grad_enabled || !self.requires_grad()) return;
+  const Tensor& base = meta_of(self).base;
+  const bool view_of_leaf = base.defined() && base.is_leaf() && base.requires_grad();
+  if (!self.is_leaf() && !view_of_leaf) return;
   throw Error(
-      "leaf-in-place", "a leaf Variable that requires grad is being used in an in-place operation.",
+      "leaf-in-place",
+      std::string(view_of_leaf ? "a view of " : "") +
+          "a leaf Variable that requires grad is being used in an in-place operation.",
       "the gradient belongs to the value that the tensor has now; after the change there would be none to have it",
       "update parameters under a NoGradGuard; elsewhere use the operation that returns a new tensor");
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <span>
+#include <vector>
 
 #include "device/thread_state.hpp"
 #include "labrig/tensor.hpp"
@@ -16,8 +17,14 @@ namespace labrig {
 template <class... Inputs>
 std::array<Tensor, sizeof...(Inputs)> autocast(const char* op, const Inputs&... inputs) {
   std::array<Tensor, sizeof...(Inputs)> cast{inputs...};
-  if (const AutocastHook hook = thread_state().autocast) hook(op, cast);
+  if (AutocastRules* const region = thread_state().autocast) region->cast(op, cast);
   return cast;
+}
+
+// Of an operator that takes a list.
+inline std::vector<Tensor> autocast(const char* op, std::vector<Tensor> inputs) {
+  if (AutocastRules* const region = thread_state().autocast) region->cast(op, inputs);
+  return inputs;
 }
 
 }  // namespace labrig

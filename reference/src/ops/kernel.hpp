@@ -78,7 +78,8 @@ enum class Kernel : std::uint16_t {
                                    // (0 none: out [n,s], 1 mean, 2 sum: out []), ignored class
   nll_loss_backward,               // dlogp <- dy, target, weight (may be absent), total weight; scalars as above
 
-  // --- indexing: i64 indices of one shape, negative ones from the end; one a leading dimension of x ---------------------------
+  // --- indexing: i64 indices of one shape, one a leading dimension of x; scalar[0] != 0: none may be negative, else those
+  // count from the end ---------------------------------------------------------------------------------------------------------
   index,                           // out [indices' shape, rest of x] <- x, i0, i1, i2, i3 (from i1 on may be absent)
   index_add,                       // out (also read) <- out with values added; operands: out, values, i0, i1, i2, i3
 

@@ -12,21 +12,6 @@
 
 namespace labrig::kernels {
 
-// dispatch() for kernels of floating point numbers.
-template <class F>
-decltype(auto) dispatch_float(Dtype dtype, F&& f) {
-  switch (dtype) {
-    case Dtype::f16:
-      return f.template operator()<float16>();
-    case Dtype::bf16:
-      return f.template operator()<bfloat16>();
-    case Dtype::f64:
-      return f.template operator()<double>();
-    default:
-      return f.template operator()<float>();
-  }
-}
-
 // --- conversion ----------------------------------------------------------------------------------------------------
 
 template <class To, class From>

@@ -39,6 +39,8 @@ inline Device common_device(const char* op, std::initializer_list<NamedOperand> 
 inline Device strict_device(const char* op, const char* method, std::initializer_list<NamedOperand> operands) {
   return strict_device(op, method, std::span<const NamedOperand>(operands.begin(), operands.size()));
 }
+// Throws `undefined-tensor` when an operand is missing that may not be.
+void require(const char* op, const NamedOperand& operand);
 // "mat2 'weights' is f32[3, 4] on cpu, a view (transpose) of 'w'"
 std::string described(const NamedOperand& operand);
 

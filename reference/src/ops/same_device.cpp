@@ -8,14 +8,6 @@
 namespace labrig {
 namespace {
 
-bool is_there(const char* op, const NamedOperand& operand) {
-  if (operand.tensor->defined()) return true;
-  if (operand.may_be_absent) return false;
-  throw Error("undefined-tensor", "the tensor is undefined",
-              std::string("argument '") + operand.role + "' of " + op + " is a Tensor that nothing was assigned to",
-              "assign one first, as in `x = labrig::zeros({2, 3})`");
-}
-
 // The device of most operands; of two with equally many the card, since moving work to the host costs more.
 Device majority(std::span<const NamedOperand> operands) {
   Device best;
@@ -52,6 +44,13 @@ Error device_mismatch(const char* op, std::string what, std::span<const NamedOpe
 
 }  // namespace
 
+void require(const char* op, const NamedOperand& operand) {
+  if (operand.tensor->defined() || operand.may_be_absent) return;
+  throw Error("undefined-tensor", "the tensor is undefined",
+              std::string("argument '") + operand.role + "' of " + op + " is a Tensor that nothing was assigned to",
+              "assign one first, as in `x = labrig::zeros({2, 3})`");
+}
+
 std::string described(const NamedOperand& operand) {
   const Tensor& tensor = *operand.tensor;
   std::string text = operand.role;
@@ -64,7 +63,8 @@ std::string described(const NamedOperand& operand) {
 Device common_device(const char* op, std::span<const NamedOperand> operands) {
   Device common;
   for (const NamedOperand& operand : operands) {
-    if (is_there(op, operand) && common.is_cpu()) common = operand.tensor->device();
+    require(op, operand);
+    if (operand.tensor->defined() && common.is_cpu()) common = operand.tensor->device();
   }
   for (const NamedOperand& operand : operands) {
     if (!operand.tensor->defined()) continue;
@@ -81,7 +81,8 @@ Device common_device(const char* op, std::span<const NamedOperand> operands) {
 Device strict_device(const char* op, const char* method, std::span<const NamedOperand> operands) {
   const NamedOperand* first = nullptr;
   for (const NamedOperand& operand : operands) {
-    if (!is_there(op, operand)) continue;
+    require(op, operand);
+    if (!operand.tensor->defined()) continue;
     if (!first) first = &operand;
     const Device device = operand.tensor->device(), expected = first->tensor->device();
     if (device == expected) continue;

@@ -52,6 +52,21 @@ decltype(auto) dispatch(Dtype dtype, F&& f) {
   return f.template operator()<float>();
 }
 
+// The same for kernels whose schema lets only floating point types through.
+template <class F>
+decltype(auto) dispatch_float(Dtype dtype, F&& f) {
+  switch (dtype) {
+    case Dtype::f16:
+      return f.template operator()<float16>();
+    case Dtype::bf16:
+      return f.template operator()<bfloat16>();
+    case Dtype::f64:
+      return f.template operator()<double>();
+    default:
+      return f.template operator()<float>();
+  }
+}
+
 // The type in which arithmetic on elements of type T is done: 16-bit floats in float, integers and bool in 64 bits.
 template <class T>
 using Arithmetic = std::conditional_t<

@@ -6,7 +6,8 @@
 //
 // Types are converted on the host when the copy blocks, which spares card memory, and on the card when it does not,
 // which spares the host the wait (PyTorch's rule). Between two cards of a type the source packs and converts, and the
-// bytes go over directly; between cards of two types they go by way of the host.
+// bytes go over directly; between cards of two types they go by way of the host. Read next: ../ops/copy.cpp (the calls
+// of a tensor, with their gradients).
 #include "device/registry.hpp"
 #include "device/thread_state.hpp"
 #include "labrig/error.hpp"
@@ -130,46 +131,5 @@ void copy_values(const Tensor& dst, const Tensor& src, bool non_blocking, Cause 
   }
   copy_across(dst, from, non_blocking, cause);
 }
-
-// --- the calls of a tensor -----------------------------------------------------------------------------------------
-
-Tensor Tensor::to(Device device, bool non_blocking, bool copy) const { return to(device, dtype(), non_blocking, copy); }
-Tensor Tensor::to(Dtype dtype, bool copy) const { return to(device(), dtype, false, copy); }
-
-Tensor Tensor::to(Device device, Dtype dtype, bool non_blocking, bool copy) const {
-  const TensorImpl& impl = impl_of(*this);
-  const Device target = resolve(device);
-  if (!copy && target == this->device() && dtype == impl.dtype) return *this;
-  // A download that does not wait needs a landing place that the card reaches by itself.
-  const bool pinned = non_blocking && target.is_cpu() && !this->device().is_cpu();
-  Tensor result = pinned ? make_pinned(sizes(), dtype, pinning_slot(this->device().type()), impl.name)
-                         : make_tensor(sizes(), {dtype, target}, impl.name);
-  copy_values(result, *this, non_blocking, Cause::asked);
-  return with_origin(std::move(result), Origin::copy_of(impl.name, this->device(), "to"));
-}
-
-Tensor Tensor::pin_memory() const {
-  const TensorImpl& impl = impl_of(*this);
-  if (!device().is_cpu()) {
-    throw Error("not-on-the-host",
-                std::string("cannot pin 'torch.") + name_of(device().type()) + "." + torch_type_name(impl.dtype) +
-                    "Tensor' only dense CPU tensors can be pinned",
-                "pinned memory is host memory, and the tensor lives on " + device().str(),
-                "pin the host tensor that it was made from");
-  }
-  if (is_pinned()) return *this;
-  Tensor result = make_pinned(sizes(), impl.dtype, slot_for_pinning(), impl.name);
-  copy_values(result, *this, false, Cause::asked);
-  return with_origin(std::move(result), Origin::copy_of(impl.name, Device{}, "pin_memory"));
-}
-
-const Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
-  copy_values(*this, src, non_blocking, Cause::asked);
-  return *this;
-}
-
-Tensor Tensor::clone() const { return contiguous_copy(*this, dtype(), Cause::asked); }
-
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 }  // namespace labrig

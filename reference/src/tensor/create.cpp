@@ -25,8 +25,7 @@ std::size_t storage_bytes(const Dims& sizes, Dtype dtype) {
 namespace {
 
 Tensor contiguous_tensor(std::shared_ptr<Storage> storage, const Dims& sizes, Dtype dtype, std::string_view name) {
-  return Tensor(std::make_shared<TensorImpl>(
-      TensorImpl{std::move(storage), Layout::contiguous(sizes), dtype, std::string(name), nullptr}));
+  return Tensor(std::make_shared<TensorImpl>(std::move(storage), Layout::contiguous(sizes), dtype, std::string(name)));
 }
 
 }  // namespace
@@ -54,13 +53,18 @@ Tensor make_tensor(const Dims& sizes, Options options, std::string_view name) {
   return name.empty() ? result : with_origin(std::move(result), Origin::output_of(name));
 }
 
+Tensor make_strided(const Layout& layout, Options options, std::string_view name) {
+  const Tensor memory = make_tensor({layout.span_elements()}, options, name);
+  return alias(memory, {layout.sizes, layout.strides, 0});
+}
+
 Tensor empty(const Dims& sizes, Options options) {
   return with_origin(make_tensor(sizes, options, ""), Origin::made_by("empty"));
 }
 
 Tensor full(const Dims& sizes, double value, Options options) {
   Tensor result = with_origin(make_tensor(sizes, options, ""), Origin::made_by("full"));
-  result.fill_(value);
+  fill_values(result, value);
   return result;
 }
 
@@ -89,13 +93,12 @@ Tensor arange(std::int64_t count, Options options) {
   return result;
 }
 
-const Tensor& Tensor::fill_(double value) const {
+void fill_values(const Tensor& dst, double value) {
   KernelCall call;
   call.kernel = Kernel::fill;
-  call.push(operand_of(*this, Access::write));
+  call.push(operand_of(dst, Access::write));
   call.scalars[0] = scalar_bits(value);
-  launch(*this, call);
-  return *this;
+  launch(dst, call);
 }
 
 Tensor from_blob(void* data, const Dims& sizes, Dtype dtype) {

@@ -30,6 +30,9 @@ class Storage {
   // Throws `device-gone` when the memory went away with its device.
   std::byte* data() const;
   std::size_t bytes() const { return bytes_; }
+  // On a card: the list that its tensors are in, and the block of the allocator (null for 0 bytes); else null.
+  LiveList* live() const { return home_ == Home::card ? &slot_->live() : nullptr; }
+  const Block* block() const { return block_; }
   bool is_pinned() const { return home_ == Home::pinned; }
   // True when cards of this type reach the memory by themselves.
   bool is_pinned_for(DeviceType type) const { return is_pinned() && slot_->device().type() == type; }

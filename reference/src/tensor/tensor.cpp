@@ -1,4 +1,4 @@
-// The tensor handle: what it is made of, its views, and access to its values on the host.
+// The tensor handle: what it is made of, and access to its values on the host. Its views: ops/view.cpp.
 #include "labrig/tensor.hpp"
 
 #include "device/registry.hpp"
@@ -6,7 +6,6 @@
 #include "labrig/stream.hpp"
 #include "tensor/impl.hpp"
 #include "tensor/names.hpp"
-#include "tensor/view.hpp"
 
 namespace labrig {
 
@@ -14,6 +13,56 @@ const TensorImpl& impl_of(const Tensor& tensor) {
   if (tensor.defined()) return *tensor.impl();
   throw Error("undefined-tensor", "the tensor is undefined", "a Tensor that nothing was assigned to has no values",
               "assign one first, as in `x = labrig::zeros({2, 3})`");
+}
+
+std::string torch_tensor_name(const Tensor& tensor) {
+  const Device device = tensor.device();
+  return std::string("torch.") + (device.is_cpu() ? "" : std::string(name_of(device.type())) + ".") +
+         torch_type_name(tensor.dtype()) + "Tensor";
+}
+
+LiveList& live_on_host() {
+  static LiveList* const list = new LiveList;  // never ended: tensors may live longer than static objects
+  return *list;
+}
+
+TensorImpl::TensorImpl(std::shared_ptr<Storage> the_storage, const Layout& the_layout, Dtype the_dtype,
+                       std::string the_name)
+    : storage(std::move(the_storage)),
+      layout(the_layout),
+      dtype(the_dtype),
+      name(std::move(the_name)),
+      live_(storage->live()) {
+  if (live_) live_->add(*this);
+}
+
+TensorImpl::~TensorImpl() {
+  if (live_) live_->remove(*this);
+}
+
+void TensorImpl::note_graph() {
+  if (live_) return;
+  live_ = &live_on_host();
+  live_->add(*this);
+}
+
+void TensorImpl::show(const TensorImpl& other) {
+  const bool had_graph = live_ == &live_on_host();
+  if (live_) live_->remove(*this);
+  storage = other.storage;
+  layout = other.layout;
+  dtype = other.dtype;
+  origin = other.origin;
+  live_ = storage->live();
+  if (!live_ && had_graph) live_ = &live_on_host();
+  if (live_) live_->add(*this);
+}
+
+Tensor alias(const Tensor& tensor, const Layout& layout) {
+  const TensorImpl& impl = impl_of(tensor);
+  Tensor result(std::make_shared<TensorImpl>(impl.storage, layout, impl.dtype, impl.name));
+  result.impl()->origin = impl.origin;
+  return result;
 }
 
 Device Tensor::device() const { return impl_of(*this).storage->device(); }
@@ -70,6 +119,12 @@ void* Tensor::host_data(Dtype asked, bool write) const {
                 called + " lives on " + device().str() + ", whose memory the host cannot read or write",
                 "call .cpu() and use data() of what it returns");
   }
+  if (write && requires_grad()) {
+    throw Error("requires-grad",
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                called + " requires a gradient, and a change through data<T>() would be seen by no graph",
+                "write through detach().data<T>(), or read with data<const T>()");
+  }
   if (asked != impl.dtype) {
     throw Error(
         "dtype-mismatch",
@@ -85,43 +140,6 @@ void* Tensor::host_data(Dtype asked, bool write) const {
   }
   announce_host_access(impl, write);
   return data_ptr();
-}
-
-// --- views ---------------------------------------------------------------------------------------------------------
-
-Tensor Tensor::with_layout(const Layout& new_layout) const {
-  const TensorImpl& impl = impl_of(*this);
-  return Tensor(std::make_shared<TensorImpl>(TensorImpl{impl.storage, new_layout, impl.dtype, impl.name, nullptr}));
-}
-
-Tensor Tensor::view(const Dims& sizes) const { return with_layout(layout().view(sizes)); }
-Tensor Tensor::narrow(int dim, std::int64_t start, std::int64_t length) const {
-  return with_layout(layout().narrow(dim, start, length));
-}
-Tensor Tensor::select(int dim, std::int64_t index) const { return with_layout(layout().select(dim, index)); }
-Tensor Tensor::slice(int dim, std::int64_t start, std::int64_t end, std::int64_t step) const {
-  return with_layout(layout().slice(dim, start, end, step));
-}
-Tensor Tensor::transpose(int dim0, int dim1) const { return with_layout(layout().transpose(dim0, dim1)); }
-Tensor Tensor::permute(const Dims& order) const { return with_layout(layout().permute(order)); }
-Tensor Tensor::unsqueeze(int dim) const { return with_layout(layout().unsqueeze(dim)); }
-Tensor Tensor::squeeze(int dim) const { return with_layout(layout().squeeze(dim)); }
-Tensor Tensor::expand(const Dims& sizes) const { return with_layout(layout().expand(sizes)); }
-Tensor Tensor::detach() const { return with_layout(layout()); }
-
-Tensor Tensor::t() const {
-  if (dim() > 2) {
-    throw Error("shape-mismatch",
-                "t() expects a tensor with <= 2 dimensions, but self is " + std::to_string(dim()) + "D",
-                "t() swaps rows and columns of a matrix", "name the two dimensions: transpose(-2, -1)");
-  }
-  return dim() < 2 ? detach() : transpose(0, 1);
-}
-
-Tensor Tensor::reshape(const Dims& sizes) const {
-  const Dims known = infer_sizes(sizes, numel());
-  if (const auto layout_ = try_view(layout(), known)) return with_layout(*layout_);
-  return contiguous_copy(*this, dtype(), trace::Cause::hidden).view(known);
 }
 
 }  // namespace labrig

@@ -149,6 +149,13 @@ void send_one(TestCard& card, Edges& edges, std::vector<std::uint64_t>& blocks) 
     case Opcode::host_work:
       card.send(opcode, {edges.number() >> 20, edges.number() >> 20}, about);
       return;
+    case Opcode::job:
+      card.send(opcode, {edges.below(70), edges.number(), edges.number(), edges.number()}, about);
+      return;
+    case Opcode::take_job:
+    case Opcode::close_worker:
+      card.send(opcode, {edges.below(70)}, about);
+      return;
     case Opcode::host_access:
       card.send(opcode, {edges.number(), edges.number(), 1}, about);
       return;
@@ -200,7 +207,7 @@ TEST(Hostile, RightStructureWithArbitraryContentsIsRefusedWithAReason) {
     EXPECT_GE(report.metrics.time_ps, 0);
     launches += report.metrics.launches;
   }
-  EXPECT_GT(launches, 500u) << "some of it must get through, or the test looks at nothing";
+  EXPECT_GT(launches, 400u) << "some of it must get through, or the test looks at nothing";
 }
 
 TEST(Hostile, RandomBytesEndTheServiceWithAReason) {

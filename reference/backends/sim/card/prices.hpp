@@ -47,6 +47,14 @@ class Prices {
     return later(profile_.host_call_ps, std::max(std::min(alone, later(profile_.host_spread_ps, together)),
                                                  ps_for(bytes, profile_.host_bytes_per_s)));
   }
+  // The operators of a loader's job, added up. Its worker is one thread.
+  std::int64_t job_ps(std::uint64_t flops, std::uint64_t bytes, std::uint64_t operators) const {
+    const std::int64_t together = ps_for(flops, profile_.host_flops_per_s);
+    const Wide alone = Wide{together} * profile_.host_threads, calls = Wide{operators} * profile_.host_call_ps;
+    return later(static_cast<std::int64_t>(std::min(calls, Wide{kEndOfTime})),
+                 std::max(static_cast<std::int64_t>(std::min(alone, Wide{kEndOfTime})),
+                          ps_for(bytes, profile_.host_bytes_per_s)));
+  }
   std::int64_t malloc_ps(std::uint64_t bytes) const {
     return with_mib(profile_.malloc_ps, profile_.malloc_ps_per_mib, bytes);
   }

@@ -19,6 +19,7 @@ bool reads_or_frees(Opcode opcode) {
     case Opcode::pageable_begin:
     case Opcode::copy_peer:
     case Opcode::host_work:
+    case Opcode::job:
     case Opcode::begin:
       return false;
     default:
@@ -157,6 +158,12 @@ void Server::carry_out(const Record& record) {
       return pinned_free_note(command);
     case Opcode::host_work:
       return host_work(command);
+    case Opcode::job:
+      return job(command);
+    case Opcode::take_job:
+      return take_job(command);
+    case Opcode::close_worker:
+      return close_worker(command);
     case Opcode::host_access:
       return host_access(command);
     case Opcode::fetch_note:

@@ -86,6 +86,11 @@ class Server {
     MarkRef recorded;  // null: never
     Clock order;       // of what was recorded
   };
+  // A worker of a loader: a host thread that exists only as a clock.
+  struct Worker {
+    std::int64_t free_from_ps = 0;
+    std::deque<std::int64_t> finish_ps;  // of the jobs that were not taken yet
+  };
   // A pageable copy whose chunks are on their way.
   struct Transfer {
     bool active = false, refused = false;
@@ -198,6 +203,11 @@ class Server {
   void query(const Command& command);          // stream, event
   void elapsed(const Command& command);
   void host_work(const Command& command);
+  // server_jobs.cpp
+  void job(const Command& command);
+  void take_job(const Command& command);
+  void close_worker(const Command& command);
+  Worker* worker_ok(const Command& command);
   void host_access(const Command& command);
   void fetch_note(const Command& command);
   void begin(const Command& command);
@@ -220,6 +230,7 @@ class Server {
   Block raw_pinned_;
   std::vector<Card> cards_;
   std::vector<Event> events_;
+  std::array<Worker, kMaxWorkers> workers_;
   Transfer upload_, download_;
   std::uint64_t next_sequence_ = 0, commands_ = 0, case_steps_ = 0, real_bytes_ = 0, staged_ = 0;
   bool began_ = false;

@@ -162,6 +162,32 @@ void SimBackend::host_work(const KernelCost& cost) {
   client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
 }
 
+int SimBackend::open_worker() {
+  const std::lock_guard lock(pool_mutex_);
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker)
+    if (!workers_[worker]) {
+      workers_.set(worker);
+      return static_cast<int>(worker);
+    }
+  throw Error("too-many-workers", "a simulated machine has " + std::to_string(kMaxWorkers) + " workers for loaders",
+              "loaders that are in the middle of a pass hold all of them",
+              "give loaders fewer workers, or end a pass before the next one begins");
+}
+
+void SimBackend::queue_job(int worker, const JobCost& cost) {
+  client_->send(Opcode::job, target(), {static_cast<std::uint64_t>(worker), cost.flops, cost.bytes, cost.calls});
+}
+
+void SimBackend::take_job(int worker) {
+  client_->send(Opcode::take_job, target(), {static_cast<std::uint64_t>(worker)});
+}
+
+void SimBackend::close_worker(int worker) {
+  client_->send(Opcode::close_worker, target(), {static_cast<std::uint64_t>(worker)});
+  const std::lock_guard lock(pool_mutex_);
+  workers_.reset(static_cast<std::size_t>(worker));
+}
+
 void SimBackend::host_access(const void* address, std::size_t bytes, bool write) {
   if (bytes == 0 || !client_->in_arena(address)) return;
   client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});

@@ -53,6 +53,10 @@ class SimBackend final : public Backend {
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
   void host_work(const KernelCost& cost) override;
+  int open_worker() override;
+  void queue_job(int worker, const JobCost& cost) override;
+  void take_job(int worker) override;
+  void close_worker(int worker) override;
   void host_access(const void* address, std::size_t bytes, bool write) override;
   void note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) override;
   std::int64_t clock_ns() override;
@@ -82,6 +86,7 @@ class SimBackend final : public Backend {
   static constexpr int kPoolStreams = 32;
   std::mutex pool_mutex_;
   int pool_made_ = 0, pool_next_ = 0;
+  std::bitset<kMaxWorkers> workers_;  // that a loader has
 };
 
 }  // namespace labrig::sim

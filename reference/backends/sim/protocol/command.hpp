@@ -34,6 +34,9 @@ enum class Opcode : std::uint16_t {
   pinned_note,       // args: arena address, requested bytes, block bytes
   pinned_free_note,  // args: arena address
   host_work,         // args: flops, bytes
+  job,               // args: worker, flops, bytes, operators: work of a loader's worker, on the worker's own clock
+  take_job,          // args: worker: the host waits for its oldest job that was not taken
+  close_worker,      // args: worker: its jobs are forgotten, its clock starts anew
   host_access,       // args: arena address, bytes, 1 for a write
   fetch_note,        // args: device address, bytes: what the harness reads next in this stream; order alone, no time
   marker,            // header.name is the mark
@@ -75,6 +78,8 @@ inline constexpr std::uint16_t kMaxStreams = 64;  // a device, the default strea
 inline constexpr std::uint32_t kMaxEvents = 65'536;
 inline constexpr std::uint32_t kMaxNames = 65'536;  // name 0 is "no name"
 inline constexpr std::size_t kNameBytes = 96;       // with the terminating zero
+inline constexpr std::uint64_t kMaxWorkers = 64;    // of loaders, on one machine
+inline constexpr std::size_t kMaxJobs = 4'096;      // of a worker, not taken yet
 
 inline constexpr std::uint64_t kStreamNonBlocking = 1;
 inline constexpr std::uint64_t kEventWithoutTiming = 1;

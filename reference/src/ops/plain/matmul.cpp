@@ -1,13 +1,13 @@
-// Matrix product. Each output is the sum over k in ascending order, in float (double for f64), however the operands
-// lie:
+// Matrix products: one, a batch, and a layer's. Each output is the sum over k in ascending order, in float (double for
+// f64), however the operands lie; a bias is added to the sum before it is rounded:
 //
 //   for a band of 8 columns:  panel <- b[:, band] as rows of 8           out[4 rows, 8 columns] in registers,
 //     for 4 rows of a:        rows  <- a[rows, :] as float                 one step of k at a time
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "ops/plain/kernels.hpp"
+#include "ops/plain/matrix.hpp"
 #include "ops/strided.hpp"
 
 namespace labrig::kernels {
@@ -32,13 +32,17 @@ void tile(const V* rows, const V* panel, std::int64_t depth, V (&result)[kRows][
   }
 }
 
+// out [m, n] <- a [m, k] b [k, n], plus bias [n] where there is one.
 template <class T>
-void multiply(const Operand& out, const Operand& a, const Operand& b) {
+void multiply(const Operand& out, const Operand& a, const Operand& b, const Operand* bias) {
   using V = Arithmetic<T>;
   const std::int64_t m = out.sizes[0], n = out.sizes[1], depth = a.sizes[1];
   auto* to = static_cast<T*>(out.data);
   const auto* from_a = static_cast<const T*>(a.data);
   const auto* from_b = static_cast<const T*>(b.data);
+  const auto with_bias = [&](V sum, std::int64_t column) {
+    return bias ? sum + load(static_cast<const T*>(bias->data)[column * bias->strides[0]]) : sum;
+  };
 
   // Rows and columns beyond the edge stay 0 and are not stored.
   const std::int64_t padded = (m + kRows - 1) / kRows * kRows;
@@ -61,29 +65,57 @@ void multiply(const Operand& out, const Operand& a, const Operand& b) {
       tile(rows.data() + i * depth, panel.data(), depth, result);
       for (std::int64_t r = 0; r < std::min(kRows, m - i); ++r) {
         for (std::int64_t c = 0; c < columns; ++c) {
-          to[(i + r) * out.strides[0] + (j + c) * out.strides[1]] = store<T>(result[r][c]);
+          to[(i + r) * out.strides[0] + (j + c) * out.strides[1]] = store<T>(with_bias(result[r][c], j + c));
         }
       }
     }
   }
 }
 
-}  // namespace
-
-void matmul(const KernelCall& call) {
-  const auto& [out, a, b] = std::tie(call.operands[0], call.operands[1], call.operands[2]);
+void multiply(const Operand& out, const Operand& a, const Operand& b, const Operand* bias = nullptr) {
   switch (out.dtype) {
     case Dtype::f32:
-      return multiply<float>(out, a, b);
+      return multiply<float>(out, a, b, bias);
     case Dtype::f16:
-      return multiply<float16>(out, a, b);
+      return multiply<float16>(out, a, b, bias);
     case Dtype::bf16:
-      return multiply<bfloat16>(out, a, b);
+      return multiply<bfloat16>(out, a, b, bias);
     case Dtype::f64:
-      return multiply<double>(out, a, b);
+      return multiply<double>(out, a, b, bias);
     default:
       return;  // the schema lets no other type through
   }
+}
+
+}  // namespace
+
+Operand matrix_of(const Operand& batch, std::int64_t i) {
+  Operand matrix = batch;
+  const auto offset = i * batch.strides[0] * static_cast<std::int64_t>(element_bytes(batch.dtype));
+  matrix.data = static_cast<std::byte*>(batch.data) + offset;
+  matrix.sizes = {batch.sizes[1], batch.sizes[2]};
+  matrix.strides = {batch.strides[1], batch.strides[2]};
+  return matrix;
+}
+
+Operand transposed(const Operand& matrix) {
+  Operand result = matrix;
+  result.sizes = {matrix.sizes[1], matrix.sizes[0]};
+  result.strides = {matrix.strides[1], matrix.strides[0]};
+  return result;
+}
+
+void matmul(const KernelCall& call) { multiply(call.operands[0], call.operands[1], call.operands[2]); }
+
+void bmm(const KernelCall& call) {
+  for (std::int64_t i = 0; i < call.operands[0].sizes[0]; ++i) {
+    multiply(matrix_of(call.operands[0], i), matrix_of(call.operands[1], i), matrix_of(call.operands[2], i));
+  }
+}
+
+void linear(const KernelCall& call) {
+  const Operand& bias = call.operands[3];
+  multiply(call.operands[0], call.operands[1], transposed(call.operands[2]), is_absent(bias) ? nullptr : &bias);
 }
 
 }  // namespace labrig::kernels

@@ -88,12 +88,39 @@ void dispatch_call(const KernelCall& call) {
       return loss(call);
     case Kernel::matmul:
       return matmul(call);
+    case Kernel::bmm:
+      return bmm(call);
+    case Kernel::linear:
+      return linear(call);
+    case Kernel::conv2d:
+    case Kernel::conv2d_input_backward:
+    case Kernel::conv2d_weight_backward:
+      return conv2d(call);
+    case Kernel::index:
+    case Kernel::index_add:
+      return index(call);
     case Kernel::sum:
     case Kernel::mean:
     case Kernel::max:
     case Kernel::norm:
     case Kernel::argmax:
       return reduction(call);
+    case Kernel::softmax:
+    case Kernel::log_softmax:
+    case Kernel::softmax_backward:
+    case Kernel::log_softmax_backward:
+      return softmax(call);
+    case Kernel::layer_norm:
+    case Kernel::layer_norm_backward:
+    case Kernel::layer_norm_weight_backward:
+      return layer_norm(call);
+    case Kernel::batch_norm:
+    case Kernel::batch_norm_eval:
+    case Kernel::batch_norm_backward:
+      return batch_norm(call);
+    case Kernel::nll_loss:
+    case Kernel::nll_loss_backward:
+      return nll_loss(call);
     case Kernel::sgd_step:
     case Kernel::adam_step:
     case Kernel::amp_unscale:

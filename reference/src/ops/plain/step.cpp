@@ -1,7 +1,7 @@
-// The steps of training, in place. After each operation that PyTorch carries out by itself the value is rounded to the
-// type of the parameter, as it is there: an eps of 1e-8 is 0 in f16.
+// The steps of training, in place. Read next: ops/step_formulas.hpp, for what they compute.
 #include "ops/map.hpp"
 #include "ops/plain/kernels.hpp"
+#include "ops/step_formulas.hpp"
 
 namespace labrig::kernels {
 namespace {
@@ -13,38 +13,16 @@ Arithmetic<T> rounded(Arithmetic<T> value) {
   return load(store<T>(value));
 }
 
-// --- SGD -------------------------------------------------------------------------------------------------------------
-
-template <class T>
-struct Sgd {
-  using V = Arithmetic<T>;
-  explicit Sgd(const KernelCall& call)
-      : lr(static_cast<V>(scalar(call, 0))),
-        momentum(static_cast<V>(scalar(call, 1))),
-        undamped(static_cast<V>(1 - scalar(call, 2))),
-        decay(static_cast<V>(scalar(call, 3))),
-        nesterov(call.scalars[4] != 0),
-        first(call.scalars[5] != 0) {}
-
-  // `buffer` is null without momentum.
-  void operator()(T& parameter, T* buffer, const T& gradient) const {
-    V change = load(gradient);
-    if (decay != 0) change = rounded<T>(change + decay * load(parameter));
-    if (buffer) {
-      const V sum = first ? change : rounded<T>(rounded<T>(load(*buffer) * momentum) + undamped * change);
-      *buffer = store<T>(sum);
-      change = nesterov ? rounded<T>(change + momentum * sum) : sum;
-    }
-    parameter = store<T>(load(parameter) - lr * change);
-  }
-
-  V lr, momentum, undamped, decay;
-  bool nesterov, first;
-};
-
 template <class T>
 void sgd(const KernelCall& call) {
-  const Sgd<T> step(call);
+  using V = Arithmetic<T>;
+  const auto formula = formula::Sgd<V>::of(call);
+  const auto step = [&formula](T& parameter, T* buffer, const T& gradient) {
+    V value = load(parameter), sum = buffer == nullptr ? V{0} : load(*buffer);
+    formula(value, buffer == nullptr ? nullptr : &sum, load(gradient), rounded<T>);
+    parameter = store<T>(value);
+    if (buffer != nullptr) *buffer = store<T>(sum);
+  };
   const Operand &parameter = call.operands[0], &buffer = call.operands[1], &gradient = call.operands[2];
   if (is_absent(buffer)) {
     return Walk<2>({&parameter, &gradient}).rows([&](const auto& first, const auto& strides, std::int64_t count) {
@@ -60,57 +38,21 @@ void sgd(const KernelCall& call) {
   });
 }
 
-// --- Adam ------------------------------------------------------------------------------------------------------------
-
-template <class T>
-struct Adam {
-  using V = Arithmetic<T>;
-  explicit Adam(const KernelCall& call) {
-    const double lr = scalar(call, 0), beta1 = scalar(call, 1), beta2 = scalar(call, 2);
-    const auto number = static_cast<double>(static_cast<std::int64_t>(call.scalars[6]));
-    decoupled = call.scalars[5] != 0;
-    decay = static_cast<V>(decoupled ? 1 - lr * scalar(call, 4) : scalar(call, 4));
-    weight1 = static_cast<V>(1 - beta1);
-    keep2 = static_cast<V>(beta2);
-    weight2 = static_cast<V>(1 - beta2);
-    eps = static_cast<V>(scalar(call, 3));
-    correction = static_cast<V>(std::sqrt(1 - std::pow(beta2, number)));
-    rate = static_cast<V>(lr / (1 - std::pow(beta1, number)));
-  }
-
-  void operator()(T& parameter, T& average, T& squares, const T& gradient) const {
-    V value = load(parameter), slope = load(gradient);
-    if (decoupled)
-      value = rounded<T>(value * decay);
-    else if (decay != 0)
-      slope = rounded<T>(slope + decay * value);
-    const V mean = rounded<T>(between(load(average), slope, weight1));
-    const V square = rounded<T>(rounded<T>(load(squares) * keep2) + weight2 * slope * slope);
-    const V root = rounded<T>(rounded<T>(rounded<T>(std::sqrt(square)) / correction) + eps);
-    average = store<T>(mean);
-    squares = store<T>(square);
-    parameter = store<T>(value - rate * mean / root);
-  }
-
-  // torch.lerp: from whichever end is nearer.
-  static V between(V from, V to, V weight) {
-    return weight < V(0.5) ? from + weight * (to - from) : to - (to - from) * (1 - weight);
-  }
-
-  V decay, weight1, keep2, weight2, eps, correction, rate;
-  bool decoupled;
-};
-
 template <class T>
 void adam(const KernelCall& call) {
-  const Adam<T> step(call);
+  using V = Arithmetic<T>;
+  const auto formula = formula::Adam<V>::of(call);
   Walk<4>({&call.operands[0], &call.operands[1], &call.operands[2], &call.operands[3]})
       .rows([&](const auto& first, const auto& strides, std::int64_t count) {
-        T *parameter = reinterpret_cast<T*>(first[0]), *average = reinterpret_cast<T*>(first[1]),
-          *squares = reinterpret_cast<T*>(first[2]);
-        const T* gradient = reinterpret_cast<const T*>(first[3]);
         for (std::int64_t i = 0; i < count; ++i) {
-          step(parameter[i * strides[0]], average[i * strides[1]], squares[i * strides[2]], gradient[i * strides[3]]);
+          const auto at = [&](std::size_t operand) -> T& {
+            return reinterpret_cast<T*>(first[operand])[i * strides[operand]];
+          };
+          V parameter = load(at(0)), average = load(at(1)), squares = load(at(2));
+          formula(parameter, average, squares, load(at(3)), rounded<T>);
+          at(0) = store<T>(parameter);
+          at(1) = store<T>(average);
+          at(2) = store<T>(squares);
         }
       });
 }
