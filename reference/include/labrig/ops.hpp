@@ -66,9 +66,8 @@ LABRIG_API Tensor le(const Tensor& a, Scalar b);
 LABRIG_API Tensor gt(const Tensor& a, Scalar b);
 LABRIG_API Tensor ge(const Tensor& a, Scalar b);
 
-// --- one operand
-// ------------------------------------------------------------------------------------------------------- Of integers,
-// those that are not whole numbers by nature (exp … gelu) give f32, as in PyTorch.
+// --- one operand -----------------------------------------------------------------------------------------------------
+// Of integers, exp … sigmoid give f32, neg and relu integers; gelu takes floating point only, as in PyTorch.
 LABRIG_API Tensor neg(const Tensor& x);
 LABRIG_API Tensor exp(const Tensor& x);
 LABRIG_API Tensor log(const Tensor& x);
@@ -79,7 +78,8 @@ LABRIG_API Tensor relu(const Tensor& x);
 // x Phi(x), exactly through erf, or by PyTorch's approximation through tanh.
 enum class Gelu : std::uint8_t { none, tanh };
 LABRIG_API Tensor gelu(const Tensor& x, Gelu approximate = Gelu::none);
-// Gradients pass where low <= x <= high.
+// high where low > high. Integers stay integers under bounds that are whole numbers (or infinite, for none). Gradients
+// pass where low <= x <= high.
 LABRIG_API Tensor clamp(const Tensor& x, double low, double high);
 LABRIG_API const Tensor& neg_(const Tensor& x);
 LABRIG_API const Tensor& exp_(const Tensor& x);
@@ -90,9 +90,8 @@ LABRIG_API const Tensor& sigmoid_(const Tensor& x);
 LABRIG_API const Tensor& relu_(const Tensor& x);
 LABRIG_API const Tensor& clamp_(const Tensor& x, double low, double high);
 
-// --- selection
-// ----------------------------------------------------------------------------------------------------------- x where
-// `mask` (bool) is false, `value` where it is true; mask broadcasts to x.
+// --- selection ------------------------------------------------------------------------------------------
+// x where `mask` (bool) is false, `value` where it is true; both broadcast, in place the mask to x.
 LABRIG_API Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 LABRIG_API const Tensor& masked_fill_(const Tensor& x, const Tensor& mask, double value);
 // `a` where `condition` (bool) is true, else `b`; all broadcast.
@@ -155,7 +154,8 @@ LABRIG_API Tensor layer_norm(const Tensor& x, const Dims& normalized, const Tens
 LABRIG_API Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                              const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
                              double momentum = 0.1, double eps = 1e-5);
-// With probability p an element becomes 0, the others are divided by 1 - p; x itself when not training.
+// With probability p an element becomes 0, the others are divided by 1 - p; x itself when not training. Draws from the
+// thread's generator (random.hpp); what is kept for the way back is seed and offset, no mask.
 LABRIG_API Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);
 
 // --- losses
@@ -167,7 +167,9 @@ LABRIG_API Tensor cross_entropy(const Tensor& input, const Tensor& target, const
                                 Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 LABRIG_API Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight = {},
                            Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
+// (input - target)^2. Shapes broadcast; for a gradient both must have one type.
 LABRIG_API Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
+// Of scores and targets between 0 and 1, of one shape; finite for any score.
 LABRIG_API Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                                    Reduction reduction = Reduction::mean);
 
