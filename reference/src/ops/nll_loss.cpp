@@ -8,6 +8,7 @@
 #include "ops/autocast.hpp"
 #include "ops/operands.hpp"
 #include "ops/plain/kernels.hpp"
+#include "ops/softmax.hpp"
 #include "tensor/names.hpp"
 
 namespace labrig {
@@ -76,18 +77,29 @@ void check_weight(const Tensor& input, const Tensor& weight) {
   }
 }
 
-// PyTorch's order: the number of rows, then devices, then the rest. All of it holds before anything is computed.
-void check_class_loss(const Tensor& input, const Tensor& target, const Tensor& weight) {
+// Where the operands are and how they fit together.
+void check_places(const Tensor& input, const Tensor& target, const Tensor& weight) {
   strict_device("nll_loss", "wrapper_CUDA_nll_loss_forward",
                 {{"self", &input}, {"target", &target}, {"weight", &weight, true}});
   check_shapes(input, target);
-  check_weight(input, weight);
-  if (!is_floating_point(input.dtype())) {
-    throw Error("dtype-mismatch",
-                std::string("\"nll_loss_out_frame\" not implemented for '") + torch_type_name(input.dtype()) + "'",
-                "log probabilities are not whole numbers", "convert the scores to f32 first");
-  }
+}
+
+void check_target(const Tensor& target) {
   if (target.dtype() != kI64) throw wrong_type(kI64, "target", target, "a target is the number of a class");
+}
+
+// PyTorch takes a target of the scores' shape for probabilities of classes.
+void check_no_probabilities(const Tensor& input, const Tensor& target) {
+  if (input.sizes() != target.sizes()) return;
+  const bool numbers = !is_floating_point(target.dtype());
+  throw Error(
+      "dtype-mismatch",
+      numbers ? std::string("Expected floating point type for target with class probabilities, got ") +
+                    torch_type_name(target.dtype())
+              : "cross_entropy takes the numbers of classes, not their probabilities",
+      "the target has the shape of the scores, " + input.sizes().str() + ": one number for every class of every row",
+      numbers ? "give each row the number of its class, in a tensor without dimension 1"
+              : "give each row the number of its class, or write the sum over -p * log_softmax(scores) yourself");
 }
 
 // The three dimensions that the kernel knows.
@@ -148,15 +160,27 @@ Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight_in, Reduction reduction,
                 std::int64_t ignore_index) {
   const auto [log_p, weight] = autocast("nll_loss", log_probabilities, weight_in);
-  check_class_loss(log_p, target, weight);
+  check_places(log_p, target, weight);
+  check_weight(log_p, weight);
+  if (!is_floating_point(log_p.dtype())) {
+    throw Error("dtype-mismatch",
+                std::string("\"nll_loss_out_frame\" not implemented for '") + torch_type_name(log_p.dtype()) + "'",
+                "log probabilities are not whole numbers", "convert the scores to f32 first");
+  }
+  check_target(target);
   return loss_of(log_p, target, weight, reduction, ignore_index);
 }
 
-Tensor cross_entropy(const Tensor& scores, const Tensor& target, const Tensor& weight_in, Reduction reduction,
+// Within an autocast region this is, as in PyTorch, log_softmax in the type of the scores and the loss in f32.
+Tensor cross_entropy(const Tensor& scores, const Tensor& target, const Tensor& weight, Reduction reduction,
                      std::int64_t ignore_index) {
-  const auto [input, weight] = autocast("cross_entropy", scores, weight_in);
-  check_class_loss(input, target, weight);
-  return loss_of(log_softmax(input, input.dim() == 1 ? 0 : 1), target, weight, reduction, ignore_index);
+  require("cross_entropy", {"input", &scores});
+  require("cross_entropy", {"target", &target});
+  check_no_probabilities(scores, target);
+  check_places(scores, target, weight);
+  check_target(target);
+  const Tensor log_p = log_softmax_in_own_type(scores, scores.dim() == 1 ? 0 : 1);
+  return nll_loss(log_p, target, weight, reduction, ignore_index);
 }
 
 }  // namespace labrig
