@@ -71,6 +71,10 @@ Operation Server::enter_launch(const Command& command, const KernelCall& call,
   };
   touch_all(Access::read);
   touch_all(Access::write);
+  effect.who = who;
+  effect.launch = ++launches_;
+  effect.device = command.header.device;
+  effect.stream = command.header.stream;
   return enter(command, who, effect);
 }
 
@@ -121,6 +125,21 @@ void Server::launch(const Command& command, const Record& record) {
   const Operation operation = enter_launch(command, call, names, blocks, effect);
   effect.call = &call;
   carry_out(operation, std::move(effect));
+}
+
+// `what` is PyTorch's first sentence. The others say what PyTorch's card does not know.
+void Server::assert_in_kernel(const Effect& effect, const kernels::BadIndex& bad) {
+  const std::string range = (bad.negative_allowed ? "-" + std::to_string(bad.size) : std::string("0")) + " to " +
+                            std::to_string(bad.size - 1);
+  refuse({"device-assert", "CUDA error: device-side assert triggered",
+          "kernel '" + findings_.what(effect.who) + "', launch " + std::to_string(effect.launch) +
+              ", on sim:" + std::to_string(effect.device) + ", stream " + std::to_string(effect.stream) +
+              ", met an index out of range: number " + std::to_string(bad.position) + " of operand " +
+              std::to_string(bad.operand) + " is " + std::to_string(bad.value) + ", and allowed are " +
+              (bad.size > 0 ? range : "none") +
+              "; kernels run after the call that launched them has returned, so an earlier line than this one is wrong",
+          "run the same step on the CPU, where the error comes at once and names the call, and check what made the "
+          "indices; nothing more can be done on this card"});
 }
 
 }  // namespace labrig::sim
