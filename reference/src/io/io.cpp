@@ -124,6 +124,7 @@ Loaded load(const std::string& path, const MapLocation& map_location) {
 
   Loaded loaded;
   std::vector<Device> devices;  // all checked before anything is read
+  devices.reserve(header.entries.size());
   for (const Entry& entry : header.entries) {
     devices.push_back(destination(map_location, entry.name, take_saved_device(header.metadata, entry, facts)));
   }

@@ -204,8 +204,9 @@ void Module::register_module(const std::string& name, const Module& child) {
                      "a module that contains itself has no end");
   });
   state_->children.emplace_back(name, child.state_);
-  for (auto& [path, tensor] : child.named_parameters()) tensor.set_name(name + "." + path);
-  for (auto& [path, tensor] : child.named_buffers()) tensor.set_name(name + "." + path);
+  const std::string prefix = name + ".";
+  for (auto& [path, tensor] : child.named_parameters()) tensor.set_name(prefix + path);
+  for (auto& [path, tensor] : child.named_buffers()) tensor.set_name(prefix + path);
 }
 
 }  // namespace labrig::nn
