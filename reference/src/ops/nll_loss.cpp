@@ -7,6 +7,7 @@
 #include "labrig/error.hpp"
 #include "ops/autocast.hpp"
 #include "ops/operands.hpp"
+#include "ops/plain/kernels.hpp"
 #include "tensor/names.hpp"
 
 namespace labrig {
@@ -103,6 +104,14 @@ struct Extents {
   Dims targets() const { return {n, s}; }
 };
 
+// On the host a class that is not there is found at once.
+Error out_of_bounds(const kernels::BadIndex& bad) {
+  return Error("index-out-of-range", "Target " + std::to_string(bad.value) + " is out of bounds.",
+               "it is target number " + std::to_string(bad.position) + ", and there are " + std::to_string(bad.size) +
+                   " classes: 0 to " + std::to_string(bad.size - 1),
+               "check what made the targets, and that the last layer has an output for every class");
+}
+
 Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, Reduction reduction,
                std::int64_t ignore_index) {
   const Extents extents(log_p.sizes());
@@ -111,11 +120,13 @@ Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, 
   const Options like{log_p.dtype(), log_p.device()};
   Tensor out = make_tensor(each ? target.sizes() : Dims{}, like, "nll_loss");
   const Tensor total = make_tensor({}, like, "total weight");
-  {
+  try {
     const NoGradGuard views_are_no_steps;
     const Tensor out_view = out.view(each ? extents.targets() : Dims{});
     const Tensor values = log_p.reshape(extents.values()), targets = target.reshape(extents.targets());
     run(Kernel::nll_loss, {&out_view, &total, &values, &targets, &weight}, {form, ignored});
+  } catch (const kernels::BadIndex& bad) {
+    throw out_of_bounds(bad);
   }
   const char* node = log_p.dim() == 4 ? "NllLoss2DBackward0" : "NllLossBackward0";
   graph::record(node, out, {&log_p}, [&](graph::Saver& save) {

@@ -98,6 +98,36 @@ Tensor mean_of(const char* node, const Tensor& x, const Shapes& shapes) {
   return out;
 }
 
+// 1 for every element that is the maximum: NaN where that is NaN.
+Tensor is_maximum(const Tensor& x, const Tensor& maximum) {
+  return where(ne(maximum, maximum), ne(x, x), eq(x, maximum));
+}
+
+// Over all: shared evenly among equal maxima.
+void record_max(const Tensor& out, const Tensor& x) {
+  graph::record("MaxBackward1", out, {&x}, [&](graph::Saver& save) {
+    return [x = save(x), maximum = save(out)](const Tensor& gradient, graph::Gradients& to) {
+      const Tensor hit = is_maximum(x.get(), maximum.get());
+      const Tensor nothing = zeros({}, {gradient.dtype(), gradient.device()});
+      to.give(0, where(hit, div(gradient, sum(hit)), nothing));
+    };
+  });
+}
+
+// Along a dimension: to the first maximum. Its index is kept, as in PyTorch, and not the input.
+void record_max(const Tensor& out, const Tensor& x, int d, const Shapes& shapes) {
+  graph::record("MaxBackward0", out, {&x}, [&](graph::Saver& save) {
+    const Tensor index = reduce(Kernel::argmax, x, {shapes.kept, shapes.kept}, kI64, static_cast<std::uint64_t>(d));
+    return
+        [index = save(index), d, kept = shapes.kept, size = x.size(d)](const Tensor& gradient, graph::Gradients& to) {
+          Dims along;
+          for (int i = 0; i < kept.count(); ++i) along.push_back(i == d ? size : 1);
+          const Tensor place = arange(size, {kI64, gradient.device()}).view(along);
+          to.give(0, masked_fill(gradient.reshape(kept), ne(place, index.get()), 0));
+        };
+  });
+}
+
 }  // namespace
 
 Tensor sum(const Tensor& x_in) {
@@ -127,13 +157,21 @@ Tensor max(const Tensor& x_in) {
         "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
         "'dim' argument.");
   }
-  return reduce(Kernel::max, x, reduced_shapes(x.sizes(), {}, false), x.dtype());
+  Tensor out = reduce(Kernel::max, x, reduced_shapes(x.sizes(), {}, false), x.dtype());
+  record_max(out, x);
+  return out;
 }
 
 Tensor max(const Tensor& x_in, int dim, bool keepdim) {
   const auto [x] = autocast("max", x_in);
   const int d = searched_dim("max", x, dim);
-  return reduce(Kernel::max, x, reduced_shapes(x.sizes(), {d}, keepdim), x.dtype());
+  const Shapes shapes = reduced_shapes(x.sizes(), {d}, keepdim);
+  Tensor out = reduce(Kernel::max, x, shapes, x.dtype());
+  if (x.dim() == 0)
+    record_max(out, x);
+  else
+    record_max(out, x, d, shapes);
+  return out;
 }
 
 Tensor argmax(const Tensor& x, int dim, bool keepdim) {
@@ -150,7 +188,14 @@ Tensor norm(const Tensor& x_in) {
                     torch_type_name(x.dtype()),
                 "the norm of integers is not an integer", "convert the tensor to f32 first");
   }
-  return reduce(Kernel::norm, x, reduced_shapes(x.sizes(), {}, false), x.dtype());
+  Tensor out = reduce(Kernel::norm, x, reduced_shapes(x.sizes(), {}, false), x.dtype());
+  graph::record("LinalgVectorNormBackward0", out, {&x}, [&](graph::Saver& save) {
+    return [x = save(x), norm = save(out)](const Tensor& gradient, graph::Gradients& to) {
+      const Tensor length = norm.get();
+      to.give(0, mul(x.get(), masked_fill(div(gradient, length), eq(length, 0), 0)));  // 0 where the norm has a kink
+    };
+  });
+  return out;
 }
 
 Tensor sum_to_size(const Tensor& x, const Dims& sizes) {

@@ -13,6 +13,7 @@ namespace labrig {
 namespace {
 
 using test::doubles;
+using test::error_of;
 using test::expect_error;
 using test::gradcheck_values;
 using test::gradients_match;
@@ -95,6 +96,14 @@ TEST(CrossEntropy, RefusesTypesAndShapesWithPyTorchsTexts) {
                [&] { cross_entropy(x, target, zeros({4})); });
   expect_error("dtype-mismatch", "expected scalar type Float but found Half",
                [&] { cross_entropy(x, target, zeros({5}, kF16)); });
+}
+
+TEST(CrossEntropy, RefusesAClassThatIsNotThere) {
+  const Tensor x = zeros({3, 5});
+  expect_error("index-out-of-range", "Target 5 is out of bounds.", [&] { cross_entropy(x, classes({0, 4, 5}, {3})); });
+  expect_error("index-out-of-range", "Target -1 is out of bounds.", [&] { nll_loss(x, classes({-1, 4, 5}, {3})); });
+  EXPECT_EQ(error_of([&] { cross_entropy(x, classes({0, 4, 5}, {3})); }).why(),
+            "it is target number 2, and there are 5 classes: 0 to 4");
 }
 
 TEST(CrossEntropy, RefusesDevicesWithPyTorchsTexts) {

@@ -132,12 +132,13 @@ TEST(BatchNorm, MovesTheRunningStatisticsByTheUnbiasedVariance) {
   const Tensor x = doubles({1, 10, 3, 10, 5, 16}, {3, 2}).to(kF32);
   for (const Device device : {Device(), kCard}) {
     const Tensor mean = full({2}, 1, device), variance = full({2}, 1, device);
+    const std::uint32_t before = mean.version();
     batch_norm(x.to(device), mean, variance, {}, {}, true, 0.5);
     EXPECT_EQ(values(mean), (std::vector<double>{2, 6.5}));        // halfway to 3 and 12
     EXPECT_EQ(values(variance), (std::vector<double>{2.5, 6.5}));  // halfway to 8 / 2 and 24 / 2
-    EXPECT_EQ(mean.version(), 1u);
+    EXPECT_EQ(mean.version(), before + 1);
     batch_norm(x.to(device), mean, variance, {}, {}, false, 0.5);
-    EXPECT_EQ(variance.version(), 1u);
+    EXPECT_EQ(mean.version(), before + 1);
   }
 }
 
@@ -158,9 +159,13 @@ TEST(BatchNorm, TakesHalvesWithParametersInFloat) {
   const Tensor y = batch_norm(x, mean, variance, weight, {}, true);
   EXPECT_EQ(y.dtype(), kF16);
   EXPECT_EQ(values(y), values(batch_norm(x.to(kF32), {}, {}, weight, {}, true).to(kF16)));
+  const Tensor bias = zeros({3}, kF16);
   weight.requires_grad_();
-  sum(batch_norm(x, mean, variance, weight, {}, true)).backward();
+  bias.requires_grad_();
+  sum(batch_norm(x, mean, variance, weight, bias, true)).backward();
   EXPECT_EQ(weight.grad().dtype(), kF32);
+  EXPECT_EQ(bias.grad().dtype(), kF16);
+  EXPECT_EQ(values(bias.grad()), (std::vector<double>{8, 8, 8}));
 }
 
 TEST(BatchNorm, RefusesWithPyTorchsTexts) {

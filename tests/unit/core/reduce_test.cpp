@@ -9,6 +9,7 @@
 #include "fake_card.hpp"
 #include "host_values.hpp"
 #include "labrig/ops.hpp"
+#include "support/gradcheck.hpp"
 
 namespace labrig {
 namespace {
@@ -16,9 +17,14 @@ namespace {
 using test::AttachedCard;
 using test::doubles;
 using test::expect_error;
+using test::Function;
+using test::gradcheck_values;
+using test::gradients_match;
+using test::Tensors;
 using test::values;
 
 const Device kCard("sim:0");
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // 0, 3, 6, … modulo 11, of this type.
@@ -153,6 +159,84 @@ TEST(Norm, SumsTheSquaresOfALongHalfTensorWithoutOverflow) {
   EXPECT_EQ(norm(full({64, 64}, 300, kF16)).item(), 300 * 64);
   expect_error("dtype-mismatch", "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long",
                [] { norm(zeros({2}, kI64)); });
+}
+
+TEST(Norm, OfZerosHasAGradientOfZero) {
+  for (const Device device : {Device(), kCard}) {
+    const Tensor x = zeros({3}, device);
+    x.requires_grad_();
+    norm(x).backward();
+    EXPECT_EQ(values(x.grad()), (std::vector<double>{0, 0, 0}));
+  }
+}
+
+TEST(Max, SharesItsGradientAmongEqualMaximaOverAllAndGivesItToTheFirstAlongADimension) {
+  for (const Device device : {Device(), kCard}) {
+    const Tensor x = doubles({4, 1, 4, 4, kInfinity, kInfinity, 0, 2}, {2, 4}).to(device), row = x[0].clone();
+    row.requires_grad_();
+    max(row).backward(full({}, 6, {kF64, device}));
+    EXPECT_EQ(values(row.grad()), (std::vector<double>{2, 0, 2, 2}));
+    x.requires_grad_();
+    max(x, 1).backward(doubles({6, kInfinity}, {2}).to(device));
+    EXPECT_EQ(values(x.grad()), (std::vector<double>{6, 0, 0, 0, kInfinity, 0, 0, 0}));
+  }
+}
+
+TEST(Max, GivesItsGradientToNaN) {
+  const Tensor x = doubles({1, kNaN, 5, kNaN}, {4}), y = doubles({1, kNaN, 5, kNaN}, {4, 1});
+  x.requires_grad_();
+  y.requires_grad_();
+  max(x).backward();
+  EXPECT_EQ(values(x.grad()), (std::vector<double>{0, 0.5, 0, 0.5}));
+  sum(max(y, 0)).backward();
+  EXPECT_EQ(values(y.grad()), (std::vector<double>{0, 1, 0, 0}));
+}
+
+TEST(Max, OverADimensionKeepsAnIndexAndNotItsInput) {
+  const Tensor x = doubles({1, 3, 2}, {3});
+  x.requires_grad_();
+  const Tensor y = max(x, 0);
+  {
+    const NoGradGuard guard;
+    x.zero_();
+  }
+  y.backward();
+  EXPECT_EQ(values(x.grad()), (std::vector<double>{0, 1, 0}));
+}
+
+TEST(Reductions, MakeStepsOfPyTorchsNames) {
+  const Tensor x = ones({2, 2});
+  x.requires_grad_();
+  EXPECT_EQ(sum(x).grad_fn(), "SumBackward0");
+  EXPECT_EQ(sum(x, 0).grad_fn(), "SumBackward1");
+  EXPECT_EQ(mean(x).grad_fn(), "MeanBackward0");
+  EXPECT_EQ(mean(x, {0, 1}).grad_fn(), "MeanBackward1");
+  EXPECT_EQ(max(x).grad_fn(), "MaxBackward1");
+  EXPECT_EQ(max(x, 0).grad_fn(), "MaxBackward0");
+  EXPECT_EQ(norm(x).grad_fn(), "LinalgVectorNormBackward0");
+  EXPECT_EQ(argmax(x, 0).grad_fn(), "");
+}
+
+TEST(Reductions, HaveTheGradientsOfFiniteDifferences) {
+  const Function functions[] = {[](const Tensors& in) { return sum(in[0]); },
+                                [](const Tensors& in) { return sum(in[0], {0, -1}); },
+                                [](const Tensors& in) { return sum(in[0], 1, true); },
+                                [](const Tensors& in) { return mean(in[0]); },
+                                [](const Tensors& in) { return mean(in[0], {1, 2}, true); },
+                                [](const Tensors& in) { return mean(in[0], 0); },
+                                [](const Tensors& in) { return norm(in[0]); },
+                                [](const Tensors& in) { return max(in[0]); },
+                                [](const Tensors& in) { return max(in[0], 0); },
+                                [](const Tensors& in) { return max(in[0], -1, true); },
+                                [](const Tensors& in) { return sum_to_size(in[0], {in[0].size(1), 1}); }};
+  const Tensor x = gradcheck_values({2, 3, 4}, 1);
+  for (const Tensor& input : {x, x.permute({2, 0, 1}), x.slice(2, 0, 4, 3), x.to(kCard)}) {
+    for (const Function& f : functions) EXPECT_TRUE(gradients_match(f, {input})) << &f - functions;
+  }
+  EXPECT_TRUE(gradients_match(functions[1], {gradcheck_values({2, 0, 4}, 2)}));
+  EXPECT_TRUE(gradients_match(functions[6], {gradcheck_values({0}, 2)}));
+  EXPECT_TRUE(gradients_match([](const Tensors& in) { return max(in[0], 1); }, {gradcheck_values({0, 3}, 3)}));
+  for (const int i : {0, 3, 5, 6, 7, 8, 9}) EXPECT_TRUE(gradients_match(functions[i], {gradcheck_values({}, 3)})) << i;
 }
 
 TEST(SumToSize, UndoesABroadcast) {

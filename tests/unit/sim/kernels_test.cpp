@@ -261,6 +261,37 @@ TEST(Kernels, ANaNMakesAMaximumNaN) {
   EXPECT_TRUE(std::isnan(out.at(0, 0)));
 }
 
+TEST(Kernels, NllLossLooksAtEveryTargetBeforeItWrites) {
+  Array log_p(kF32, {4, 3, 1}, false, 1), target(kI64, {4, 1}, false, 2), out(kF32, {4, 1}, false, 3);
+  Array total(kF32, {}, false, 4), gradient(kF32, {4, 3, 1}, false, 5);
+  for (std::size_t i = 0; i < 4; ++i) write_element(kI64, target.bytes.data() + 8 * i, i == 2 ? 3 : 1);
+  const auto before = out.bytes, gradient_before = gradient.bytes;
+  const auto refused = [](auto call) {
+    try {
+      call();
+    } catch (const kernels::BadIndex& bad) {
+      EXPECT_EQ(bad.position, 2);
+      EXPECT_EQ(bad.value, 3);
+      EXPECT_EQ(bad.size, 3);
+      return bad.operand;
+    }
+    return -1;
+  };
+  EXPECT_EQ(refused([&] {
+              run(Kernel::nll_loss, {out.operand(Access::write), total.operand(Access::write),
+                                     log_p.operand(Access::read), target.operand(Access::read), absent_operand()});
+            }),
+            3);
+  EXPECT_EQ(refused([&] {
+              run(Kernel::nll_loss_backward,
+                  {gradient.operand(Access::write), out.operand(Access::read), target.operand(Access::read),
+                   absent_operand(), total.operand(Access::read)});
+            }),
+            2);
+  EXPECT_EQ(out.bytes, before);
+  EXPECT_EQ(gradient.bytes, gradient_before);
+}
+
 TEST(Kernels, InPlaceIsElementByElementAndOtherOverlapReadsTheOldValues) {
   std::vector<float> x = {1, 2, 3, 4, 5, 6};
   const auto part = [&](std::int64_t from, std::int64_t count, Access access) {
