@@ -57,7 +57,7 @@ tests() {
 
 # What runs on the card: contract and training tests name the device last, tests of kernels begin with Card.
 on_card='*/cuda:Card*'
-for program in contract-test labrig-device-test $(cd "$bundle/tests" && ls | grep -- '-training-test$'); do
+for program in contract-test labrig-device-test $(cd "$bundle/tests" && ls | grep 'training-test$'); do
   "$bundle/tests/$program" --gtest_filter="$on_card" --gtest_list_tests 2>/dev/null | grep -q '^  ' || continue
   tests plain 240 "$on_card" "$program"
 done
