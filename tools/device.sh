@@ -43,7 +43,8 @@ tests() {
   code=$?
   printf '\n== %s: %s (exit %s)\n%s\n' "$stage" "$program" "$code" "$out" >>"$log"
   count() { printf '%s\n' "$out" | sed -n "s/^\[  $1  *\] \([0-9]*\) tests\?.*/\1/p" | head -1; }
-  passed=$(count PASSED) failed=$(count FAILED) skipped=$(count SKIPPED)
+  passed=$(count PASSED) skipped=$(count SKIPPED)
+  failed=$(grep -c '^\[  FAILED  \] .* ms)$' <<<"$out")
   if [ "$code" -ne 0 ]; then
     verdict=FAILED
     [ "$code" -eq 124 ] && verdict="FAILED: over $seconds s"
@@ -57,8 +58,9 @@ tests() {
 
 # What runs on the card: contract and training tests name the device last, tests of kernels begin with Card.
 on_card='*/cuda:Card*'
-for program in contract-test labrig-device-test $(cd "$bundle/tests" && ls | grep 'training-test$'); do
-  "$bundle/tests/$program" --gtest_filter="$on_card" --gtest_list_tests 2>/dev/null | grep -q '^  ' || continue
+for path in "$bundle"/tests/{contract-test,labrig-device-test} "$bundle"/tests/*training-test; do
+  program=$(basename "$path")
+  "$path" --gtest_filter="$on_card" --gtest_list_tests 2>/dev/null | grep -q '^  ' || continue
   tests plain 240 "$on_card" "$program"
 done
 tests python 60 '*ThePythonPackage*' nn-test
