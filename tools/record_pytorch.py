@@ -346,7 +346,7 @@ def autocast(seed):
                 with torch.autocast("cuda", dtype=region):
                     result = str(call(a, b).dtype)
             except RuntimeError as error:
-                result = "error: " + str(error).split("\n")[0].replace("torch.", "")
+                result = "error: " + str(error).split("\n")[0]
             rows.append([op, str(region), str(first), str(second), result])
     return rows
 
@@ -399,7 +399,7 @@ def said(call):
 WITHOUT_CARD = """
 import sys, torch
 CALLS = {
-    "cpu_only_call": lambda: torch.zeros(1, device="cuda"),
+    "cpu_only_cuda_call": lambda: torch.zeros(1, device="cuda"),
     "cpu_only_device": lambda: torch.zeros(1).to("cuda"),
     "cpu_only_load": lambda: torch.load(sys.argv[2]),
 }
@@ -545,7 +545,7 @@ def errors(seed):
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "saved.pt")
         torch.save(torch.ones(1, device=CARD), file)
-        for key in ("cpu_only_call", "cpu_only_device", "cpu_only_load"):
+        for key in ("cpu_only_cuda_call", "cpu_only_device", "cpu_only_load"):
             texts[key] = without_card(key, file)
     return texts
 

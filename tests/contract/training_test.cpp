@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kSteps = 50;
 
-// --- models and data ---------------------------------------------------------------------------------------------------
+// --- models and data
+// ---------------------------------------------------------------------------------------------------
 
 struct Mlp : nn::Module {
   nn::Linear first{16, 48}, second{48, 32}, out{32, 4};
@@ -53,9 +54,9 @@ struct Block : nn::Module {
   nn::Linear query{kWidth, kWidth}, key{kWidth, kWidth}, value{kWidth, kWidth}, joined{kWidth, kWidth};
   nn::Linear wide{kWidth, 2 * kWidth}, narrow{2 * kWidth, kWidth};
   Block() {
-    const std::pair<const char*, nn::Module*> children[] = {
-        {"norm1", &norm1}, {"query", &query}, {"key", &key},   {"value", &value},
-        {"joined", &joined}, {"norm2", &norm2}, {"wide", &wide}, {"narrow", &narrow}};
+    const std::pair<const char*, nn::Module*> children[] = {{"norm1", &norm1}, {"query", &query},   {"key", &key},
+                                                            {"value", &value}, {"joined", &joined}, {"norm2", &norm2},
+                                                            {"wide", &wide},   {"narrow", &narrow}};
     for (const auto& [name, child] : children) register_module(name, *child);
   }
   Tensor forward(const Tensor& x) override {
@@ -137,7 +138,8 @@ std::vector<double> losses_of(nn::Module& model, optim::Optimizer& optimizer, co
   return losses;
 }
 
-// --- the same on every device --------------------------------------------------------------------------------------------
+// --- the same on every device
+// --------------------------------------------------------------------------------------------
 
 class Training : public DeviceContract {
  protected:
@@ -187,12 +189,13 @@ TEST_P(Training, ATransformerBlockHasTheLossesOfTheHost) {
   });
 }
 
-// --- mixed precision: tests/golden/core/amp_curves -------------------------------------------------------------------------
+// --- mixed precision: tests/golden/core/amp_curves
+// -------------------------------------------------------------------------
 
 enum class Precision { f32, autocast_f16, all_half };
 
-// Four classes of random points, eight batches again and again, Adam with its eps of 1e-8: what the curves were recorded
-// with, a fifth as long.
+// Four classes of random points, eight batches again and again, Adam with its eps of 1e-8: what the curves were
+// recorded with, a fifth as long.
 struct Curve {
   Precision precision = Precision::f32;
   bool scaler = false;

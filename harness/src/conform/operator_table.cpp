@@ -65,7 +65,6 @@ std::set<std::string> Attributes::unknown() const {
 namespace {
 
 using Inputs = std::vector<Tensor>;
-constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 int dim_of(const Attributes& a, int otherwise) { return static_cast<int>(a.whole({"dim", "axis"}, otherwise)); }
 

