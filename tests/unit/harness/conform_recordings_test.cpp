@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include "conform/kinds.hpp"
+#include "support/amp_curves.hpp"
 
 namespace labrig::conform {
 namespace {
@@ -133,19 +135,20 @@ TEST_F(ConformRecordings, AttributesComeInAllTheirForms) {
   const json one = {{"shape", {1, 1, 1, 1}}, {"data", {1}}};
   const json rows = {{"shape", {2, 2}}, {"data", {1, 2, 3, 4}}};
   const Outcome outcome = run_json(
-      "operators", json::array({
-                       entry("conv2d", {{"stride", {2, 1}}, {"padding", 0}}, {x, one},
-                             {{"shape", {1, 1, 1, 3}}, {"data", {1, 2, 3}}}),
-                       entry("conv2d", {{"stride", 3}, {"padding", {0, 1}}, {"note", "wide"}}, {x, one, nullptr},
-                             {{"shape", {1, 1, 1, 2}}, {"data", {0, 3}}}),
-                       entry("sum", {{"dim", {0, 1}}, {"keepdim", true}}, {rows}, {{"shape", {1, 1}}, {"data", {10}}}),
-                       entry("max", {{"dim", 1}}, {rows}, {{"shape", {2}}, {"data", {2, 4}}}),
-                       entry("embedding", json::object(), {rows, {{"shape", json::array()}, {"data", {1}}}},
-                             {{"shape", {2}}, {"data", {3, 4}}}),
-                       entry("add", nullptr, {rows, 1}, {{"shape", {2, 2}}, {"data", {{2, 3}, {4, 5}}}}),
-                       entry("cross_entropy", {{"ignore_index", 0}, {"reduction", "sum"}},
-                             {rows, {{"shape", {2}}, {"data", {0, 0}}}}, 0),
-                   }));
+      "operators",
+      json::array({
+          entry("conv2d", {{"stride", {2, 1}}, {"padding", 0}}, {x, one},
+                {{"shape", {1, 1, 1, 3}}, {"data", {1, 2, 3}}}),
+          entry("conv2d", {{"stride", 3}, {"padding", {0, 1}}, {"note", "wide"}}, {x, one, nullptr},
+                {{"shape", {1, 1, 1, 2}}, {"data", {0, 3}}}),
+          entry("sum", {{"dim", {0, 1}}, {"keepdim", true}}, json::array({rows}), {{"shape", {1, 1}}, {"data", {10}}}),
+          entry("max", {{"dim", 1}}, json::array({rows}), {{"shape", {2}}, {"data", {2, 4}}}),
+          entry("embedding", json::object(), {rows, {{"shape", json::array()}, {"data", {1}}}},
+                {{"shape", {2}}, {"data", {3, 4}}}),
+          entry("add", nullptr, {rows, 1}, {{"shape", {2, 2}}, {"data", {{2, 3}, {4, 5}}}}),
+          entry("cross_entropy", {{"ignore_index", 0}, {"reduction", "sum"}},
+                {rows, {{"shape", {2}}, {"data", {0, 0}}}}, 0),
+      }));
   EXPECT_TRUE(outcome.ok()) << to_text(outcome);
   EXPECT_EQ(outcome.total, 7u);
   EXPECT_EQ(outcome.ignored, std::set<std::string>{"note"});
@@ -183,7 +186,7 @@ TEST_F(ConformRecordings, ABadFileIsRefusedWithItsPlace) {
        "/0/inputs/0/shape/0 is negative or too large"},
       {"[{\"op\": \"exp\", \"inputs\": [{\"shape\": [1], \"data\": [\"a\"]}], \"output\": 1}]",
        "/0/inputs/0/data/0 is not a number"},
-      {"[{\"op\": \"exp\", \"inputs\": [1],\n\"output\": [NaN, Infinity, 5 6]}]", "2:27: this is not JSON"},
+      {"[{\"op\": \"exp\", \"inputs\": [1],\n\"output\": [NaN, Infinity, 5 6]}]", "2:29: this is not JSON"},
       {"[{\"op\": \"exp\", \"inputs\": [1],\n\"output\": 1e999}]", "2:11: a number that no double holds"},
   };
   for (const auto& [text, expected] : rows) {
