@@ -112,7 +112,7 @@ function(labrig_add_lab id)
     labrig_plugin_options(${module})
     target_compile_definitions(${module} PRIVATE LABRIG_LAB_PART_${upper})
     target_include_directories(${module} PRIVATE ${folder})
-    target_link_libraries(${module} PRIVATE labrig::sdk)
+    target_link_libraries(${module} PRIVATE labrig::sdk labrig::amp labrig::data labrig::bench)  # those that it uses
     set_target_properties(${module} PROPERTIES OUTPUT_NAME ${part} SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${out}
       LIBRARY_OUTPUT_DIRECTORY_RELEASE ${out} LIBRARY_OUTPUT_DIRECTORY_DEBUG ${out})
   endforeach()

@@ -1,13 +1,13 @@
-// BenchDevice: one way to measure on all devices; only the clock and the number of runs differ.
+// BenchDevice: what is measured; how, is labrig::bench's matter (bench.hpp).
 #include "bench_measure.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "device/backend.hpp"
+#include "labrig/bench.hpp"
 #include "labrig/error.hpp"
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
@@ -20,12 +20,6 @@ constexpr std::array<std::int64_t, 4> kSides = {64, 256, 1024, 4096};
 constexpr std::array<std::size_t, 7> kCopyBytes = {
     4, 4 << 10, 64 << 10, 1 << 20, 4 << 20, 64 << 20, std::size_t{1} << 30};
 constexpr std::size_t kSmallCopyBytes = 64 << 10;
-constexpr int kWarmUps = 3, kSamples = 25, kLeastSamples = 5;
-constexpr double kEnoughMs = 4000;  // slow work is sampled less often
-
-using Clock = std::chrono::steady_clock;
-
-double real_ms() { return std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch()).count(); }
 
 sim::MachineOptions cost_only(const sim::Profile& profile) {
   sim::MachineOptions options;
@@ -39,12 +33,6 @@ sim::MachineOptions cost_only(const sim::Profile& profile) {
 // Values from -1/2 to 1/2 that all differ: some cards multiply equal ones faster.
 Tensor varied(std::int64_t n) {
   return arange(n * n, Options(kF32)).reshape({n, n}) / static_cast<double>(n * n) - 0.5;
-}
-
-double median(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t middle = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
 }  // namespace
@@ -71,42 +59,12 @@ int BenchDevice::host_threads() const {
   return asked > 0 ? asked : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-double BenchDevice::now_ms() const {
-  return simulated() ? static_cast<double>(machine_->report().metrics.time_ps) / 1e9 : real_ms();
-}
-
-double BenchDevice::median_ms(const std::function<double()>& sample) const {
-  for (int i = 0; i < (simulated() ? 1 : kWarmUps); ++i) sample();
-  std::vector<double> samples = {sample()};
-  const double start = real_ms();
-  const auto wanted = [&] {
-    const int count = static_cast<int>(samples.size());
-    return count < kLeastSamples || (count < kSamples && real_ms() - start < kEnoughMs);
-  };
-  while (!simulated() && wanted()) samples.push_back(sample());
-  return median(std::move(samples));
-}
-
 double BenchDevice::wall_ms(const std::function<void()>& work) const {
-  return median_ms([&] {
-    synchronize(device_);
-    const double start = now_ms();
-    work();
-    return now_ms() - start;
-  });
+  return bench_end_to_end(work, device_, {.work_waits = true}).median_ms;
 }
 
 double BenchDevice::device_ms(const std::function<void()>& work) const {
-  Event start(device_), end(device_);
-  const Stream stream = current_stream(device_);
-  return median_ms([&] {
-    synchronize(device_);
-    start.record(stream);
-    work();
-    end.record(stream);
-    end.synchronize();
-    return start.elapsed_ms(end);
-  });
+  return bench_compute(work, device_).median_ms;
 }
 
 double BenchDevice::empty_event_pair_ms() const {
@@ -120,16 +78,10 @@ double BenchDevice::host_product_ms(std::int64_t n) const {
     KernelCost cost;
     cost.flops = 2 * side * side * side;
     cost.bytes = 3 * side * side * sizeof(float);
-    const double start = now_ms();
-    attached_sim_clock()->host_work(cost);
-    return now_ms() - start;
+    return wall_ms([&] { attached_sim_clock()->host_work(cost); });
   }
   const Tensor a = varied(n), b = varied(n);
-  return median_ms([&] {
-    const double start = real_ms();
-    matmul(a, b);
-    return real_ms() - start;
-  });
+  return bench_end_to_end([&] { matmul(a, b); }, Device{}).median_ms;
 }
 
 std::vector<CrossoverRow> BenchDevice::crossover() const {

@@ -50,8 +50,6 @@ class BenchDevice {
   double empty_event_pair_ms() const;
 
  private:
-  double now_ms() const;
-  double median_ms(const std::function<double()>& sample) const;
   double wall_ms(const std::function<void()>& work) const;    // host time of work that waits for the card
   double device_ms(const std::function<void()>& work) const;  // between two events around it
   double host_product_ms(std::int64_t n) const;

@@ -129,7 +129,8 @@ Loaded load(const std::string& path, const MapLocation& map_location) {
   }
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Entry& entry = header.entries[i];
-    loaded.tensors.emplace_back(entry.name, read_tensor(file, entry, kLengthBytes + text.size(), facts).to(devices[i]));
+    const Tensor tensor = read_tensor(file, entry, kLengthBytes + text.size(), facts).to(devices[i]);
+    loaded.tensors.emplace_back(entry.name, with_origin(tensor, Origin::loaded_from(path)));
   }
   loaded.metadata = std::move(header.metadata);
   return loaded;

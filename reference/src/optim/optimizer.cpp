@@ -123,7 +123,9 @@ std::string state_name(const Tensor& parameter, const std::string& what) { retur
 const Tensor& Optimizer::remembered(Memory& memory, const Tensor& parameter, const char* what) {
   Tensor& tensor = memory.tensors[what];
   if (!tensor.defined()) {
-    tensor = make_tensor(parameter.sizes(), {parameter.dtype(), parameter.device()}, state_name(parameter, what));
+    tensor = with_origin(
+        make_tensor(parameter.sizes(), {parameter.dtype(), parameter.device()}, state_name(parameter, what)),
+        Origin::made_by("the optimizer"));
     tensor.zero_();
   }
   return tensor;

@@ -28,6 +28,8 @@ struct TensorImpl : LiveLink {
   TensorImpl& operator=(const TensorImpl&) = delete;
   // It has a graph now.
   void note_graph();
+  // Shows the elements of `other` from now on, wherever they are; name and gradient stay.
+  void show(const TensorImpl& other);
 
   std::shared_ptr<Storage> storage;
   Layout layout;

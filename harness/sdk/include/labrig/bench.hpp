@@ -5,8 +5,9 @@
 //   const BenchResult result = bench([&] { matmul(a, b); }, device);
 //   std::puts(result.str().c_str());
 //
-// On a simulated card both clocks are virtual, and one run says everything; the result says so. Measured figures are
-// evidence and give no points. Read next: reference/include/labrig/stream.hpp (events).
+// On a simulated card both clocks are virtual, and one run after a first one says everything; the result says so.
+// Measured figures are evidence and give no points. A library of its own, link labrig::bench. Read next:
+// reference/include/labrig/stream.hpp (events).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,12 @@ struct BenchOptions {
   int warm_ups = 3;
   int least_samples = 5;
   int most_samples = 25;
-  double enough_ms = 4000;  // no further samples after this time, once there are the fewest
-  // Runs of the work in one sample, whose time is divided by it; 0: as many as fill a millisecond (at most 1000).
+  double enough_ms = 4000;  // slow work is sampled less often: no more samples than fill this time
+  // Runs of the work in a sample (at least 1), whose time is divided by it: for work that is short beside the clock's
+  // resolution.
   int runs_per_sample = 1;
+  // The work returns only when its result is there: end to end waits no further.
+  bool work_waits = false;
 };
 
 // Milliseconds for one run.
@@ -47,6 +51,10 @@ struct BenchResult {
 
 // `work` queues what is to be measured in the current stream of `device` (or does it at once, on the host), as often as
 // it is called. Throws what `work` throws.
+// Uses Google Benchmark's list of registered benchmarks, which is empty afterwards.
 LABRIG_API BenchResult bench(const std::function<void()>& work, Device device, BenchOptions options = {});
+// One of the two alone. The first is not for the host.
+LABRIG_API BenchTime bench_compute(const std::function<void()>& work, Device device, BenchOptions options = {});
+LABRIG_API BenchTime bench_end_to_end(const std::function<void()>& work, Device device, BenchOptions options = {});
 
 }  // namespace labrig
