@@ -9,6 +9,7 @@ shapes and values. The form of each file is described in docs/conformance.md.
 """
 
 import argparse
+import gc
 import gzip
 import itertools
 import json
@@ -49,7 +50,7 @@ class Operators:
         return torch.randint(0, below, shape, generator=self.generator)
 
     def add(self, op, call, *inputs, **attrs):
-        inputs = [x.clone() for x in inputs]
+        inputs = [x.float().double() if x.is_floating_point() else x.clone() for x in inputs]
         floats = [x for x in inputs if x.is_floating_point()]
         for x in floats:
             x.requires_grad_()
@@ -554,6 +555,7 @@ def errors(seed):
 
 
 def training_run(width, depth, batch, optimizer, precision):
+    gc.collect()
     base = torch.cuda.memory_allocated()
     layers = itertools.chain.from_iterable((torch.nn.Linear(width, width), torch.nn.ReLU()) for _ in range(depth))
     model = torch.nn.Sequential(*layers, torch.nn.Linear(width, 10)).to(CARD)
