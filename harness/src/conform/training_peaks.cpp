@@ -140,6 +140,7 @@ class Training {
 
 std::vector<Figures> measured(const Run& run, Device device) {
   std::vector<Figures> figures;
+  figures.reserve(run.recorded.size());
   Training training(run, device);
   for (std::size_t i = 0; i < run.recorded.size(); ++i) figures.push_back(training.step());
   return figures;
