@@ -58,9 +58,11 @@ void TensorImpl::show(const TensorImpl& other) {
   if (live_) live_->add(*this);
 }
 
-Tensor alias(const Tensor& tensor, const Layout& layout) {
+Tensor alias(const Tensor& tensor, const Layout& layout) { return alias(tensor, layout, tensor.dtype()); }
+
+Tensor alias(const Tensor& tensor, const Layout& layout, Dtype dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  Tensor result(std::make_shared<TensorImpl>(impl.storage, layout, impl.dtype, impl.name));
+  Tensor result(std::make_shared<TensorImpl>(impl.storage, layout, dtype, impl.name));
   result.impl()->origin = impl.origin;
   return result;
 }
