@@ -28,7 +28,7 @@ class CudaBackend final : public Backend {
   Device device() const override { return {DeviceType::cuda, index_}; }
   std::string describe() const override;
   MemoryInfo memory_info() override;
-  std::string lacks_bf16() const;
+  std::string lacks_bf16() const override;
 
   // Those that give memory back never throw: destructors end here, some of them after the runtime's own end.
   void* driver_malloc(std::size_t bytes) override;
