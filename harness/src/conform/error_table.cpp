@@ -16,8 +16,7 @@
 namespace labrig::conform {
 namespace {
 
-// --- what the mistakes are made of
-// -------------------------------------------------------------------------------------
+// --- what the mistakes are made of ---------------------------------------------------------------------------------
 
 // The whole numbers in a text, from `after` on.
 std::vector<std::int64_t> numbers_in(const std::string& text, const std::string& after = "") {
@@ -50,8 +49,7 @@ Tensor leaf(const Dims& sizes, Options options = {}) {
   return tensor.requires_grad_();
 }
 
-// --- operands on two devices, of two types, of two shapes
-// ----------------------------------------------------------------
+// --- operands on two devices, of two types, of two shapes ----------------------------------------------------------
 
 void add_mismatch(const Scene& s) { add(ones({4, 4}, s.card()), ones({4, 4})); }
 void mm_mismatch(const Scene& s) { mm(ones({4, 4}, s.card()), ones({4, 4})); }
@@ -97,8 +95,7 @@ void embedding_range(const Scene&) { embedding(tensor(std::vector<std::int64_t>{
 void item_many(const Scene& s) { ones({small_numbers_in(s.recorded, {16})[0]}).item(); }
 void bool_many(const Scene&) { static_cast<void>(static_cast<bool>(ones({2}))); }
 
-// --- gradients
-// -----------------------------------------------------------------------------------------------------------
+// --- gradients -----------------------------------------------------------------------------------------------------
 
 void leaf_inplace(const Scene&) { add_(leaf({2}), 1); }
 void int_grad(const Scene&) { ids({2}, Device()).requires_grad_(); }
@@ -116,8 +113,7 @@ void inplace_saved(const Scene& s) {
   sum(y).backward();
 }
 
-// --- devices and memory
-// ----------------------------------------------------------------------------------------------------
+// --- devices and memory --------------------------------------------------------------------------------------------
 
 void numpy_card(const Scene& s) { ones({2}, s.card()).data<float>(); }
 void numpy_grad(const Scene&) { leaf({2}).data<float>(); }
@@ -165,8 +161,7 @@ void out_of_memory(const Scene& s) {
   empty({static_cast<std::int64_t>(bytes)}, Options(Dtype::u8, s.card()));
 }
 
-// --- training
-// --------------------------------------------------------------------------------------------------------------
+// --- training ------------------------------------------------------------------------------------------------------
 
 // A parameter of ones on the card, its optimizer, and a scaler.
 struct Training {
@@ -215,8 +210,7 @@ void state_shape(const Scene& s) {
 }
 void state_all(const Scene&) { nn::Linear(3, 2).load_state_dict({{"weight", ones({2, 4})}, {"extra", ones({1})}}); }
 
-// --- the table
-// -------------------------------------------------------------------------------------------------------------
+// --- the table -----------------------------------------------------------------------------------------------------
 
 constexpr auto kCard = Mistake::Needs::card;
 constexpr auto kNoCard = Mistake::Needs::no_cuda_card;

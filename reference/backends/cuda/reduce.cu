@@ -16,8 +16,7 @@ struct Reduction {
   std::int64_t mean_of = -1;  // divide by this many at the end; below 0: do not
 };
 
-// --- folds: from(value, its number in the line), fold, finish
-// ----------------------------------------------------------
+// --- folds: from(value, its number in the line), fold, finish ------------------------------------------------------
 
 template <class V>
 struct Sum {
@@ -118,8 +117,7 @@ __global__ void reduce_kernel(const __grid_constant__ Reduction r, const P* read
   }
 }
 
-// --- the plan
-// ----------------------------------------------------------------------------------------------------------
+// --- the plan ------------------------------------------------------------------------------------------------------
 
 // The smallest stride of the input over which outputs follow one another; large when there is one output.
 std::int64_t smallest_outer_stride(const Elements& outer) {

@@ -35,9 +35,8 @@ class Optimizer;  // optim.hpp
 
 namespace labrig::amp {
 
-// --- autocast
-// ---------------------------------------------------------------------------------------------------------- The low
-// precision type of a region that names none: f16 on cards, bf16 on the host.
+// --- autocast ------------------------------------------------------------------------------------------------------
+// The low precision type of a region that names none: f16 on cards, bf16 on the host.
 LABRIG_API Dtype default_autocast_dtype(DeviceType type);
 
 class AutocastRegion;  // reference/src/amp/autocast.cpp
@@ -81,8 +80,7 @@ LABRIG_API Policy policy(std::string_view op, DeviceType type);
 LABRIG_API Dtype result_dtype(std::string_view op, Dtype autocast_dtype, Dtype a, Dtype b,
                               DeviceType type = DeviceType::cuda);
 
-// --- loss scaling
-// ------------------------------------------------------------------------------------------------------
+// --- loss scaling --------------------------------------------------------------------------------------------------
 struct GradScalerOptions {
   double init_scale = 65536;
   double growth_factor = 2;

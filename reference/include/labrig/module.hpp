@@ -59,10 +59,9 @@ class LABRIG_API Module {
   // Lets the gradients go (their memory with them), or sets them to 0.
   void zero_grad(bool set_to_none = true);
 
-  // --- where it lives
-  // ------------------------------------------------------------------------------------------------- Moves parameters,
-  // buffers and existing gradients, in place: every handle on a parameter sees it in its new place, so that an
-  // optimizer made before still holds the model's parameters (its own state moves not: a step then throws
+  // --- where it lives ----------------------------------------------------------------------------------------------
+  // Moves parameters, buffers and existing gradients, in place: every handle on a parameter sees it in its new place,
+  // so that an optimizer made before still holds the model's parameters (its own state moves not: a step then throws
   // `device-mismatch`, as in PyTorch). An element type must be a floating point one and applies to the floating point
   // tensors alone. A graph made before the move is good for nothing. Returns *this.
   Module& to(Device device);
@@ -70,8 +69,7 @@ class LABRIG_API Module {
   Module& to(Device device, Dtype dtype);
   Module& half() { return to(kF16); }
 
-  // --- state
-  // ------------------------------------------------------------------------------------------------------------
+  // --- state -------------------------------------------------------------------------------------------------------
   // Parameters and persistent buffers, each module's own before its children's. The tensors share the model's memory
   // and have no history: clone() what must not change with the next step.
   NamedTensors state_dict() const;
@@ -80,11 +78,10 @@ class LABRIG_API Module {
   // fits has been copied by then.
   IncompatibleKeys load_state_dict(const NamedTensors& state, bool strict = true);
 
-  // --- registering: in the constructor of a module
-  // --------------------------------------------------------------------- The tensor becomes a leaf that requires a
-  // gradient, named "name" here and "child.name" once this module is a child. Returns it. An undefined tensor is a
-  // parameter that this module does without (a bias). Throws `bad-name` for a name that is empty, holds a '.', or is
-  // taken.
+  // --- registering: in the constructor of a module -----------------------------------------------------------------
+  // The tensor becomes a leaf that requires a gradient, named "name" here and "child.name" once this module is a child.
+  // Returns it. An undefined tensor is a parameter that this module does without (a bias). Throws `bad-name` for a name
+  // that is empty, holds a '.', or is taken.
   Tensor register_parameter(const std::string& name, const Tensor& tensor);
   // A tensor that belongs to the model but is not learnt: it moves with the model, and is part of the state if
   // `persistent`.

@@ -109,9 +109,8 @@ LABRIG_API Tensor embedding(const Tensor& ids, const Tensor& weight, std::int64_
 LABRIG_API Tensor cat(const std::vector<Tensor>& tensors, int dim = 0);
 LABRIG_API Tensor stack(const std::vector<Tensor>& tensors, int dim = 0);
 
-// --- products
-// ------------------------------------------------------------------------------------------------------------ As
-// torch.matmul: vectors become a row or a column, dimensions before the last two are a batch and broadcast. Floating
+// --- products ------------------------------------------------------------------------------------------------------
+// As torch.matmul: vectors become a row or a column, dimensions before the last two are a batch and broadcast. Floating
 // point only.
 LABRIG_API Tensor matmul(const Tensor& a, const Tensor& b);
 LABRIG_API Tensor mm(const Tensor& a, const Tensor& b);   // [m, k] x [k, n]

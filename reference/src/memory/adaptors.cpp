@@ -97,8 +97,7 @@ MemoryCounters StatisticsAdaptor::counters(std::size_t depth) const {
   return depth >= 1 && depth <= scopes_.size() ? scopes_[depth - 1] : MemoryCounters{};
 }
 
-// --- another try
-// -------------------------------------------------------------------------------------------------------
+// --- another try ---------------------------------------------------------------------------------------------------
 
 Block* RetryAdaptor::allocate(std::size_t bytes, std::uint16_t stream) {
   while (true) {

@@ -70,8 +70,7 @@ std::string memory_summary(Device device, bool abbreviated) {
 
 MemoryInfo mem_get_info(Device device) { return slot_of(device)->backend().memory_info(); }
 
-// --- what is where, and what happened
-// ----------------------------------------------------------------------------------
+// --- what is where, and what happened ------------------------------------------------------------------------------
 
 std::string memory_snapshot(Device device) {
   const auto slot = open_slot(device);
@@ -96,8 +95,7 @@ void log_memory(Device device, const std::string& path) {
   allocators.log().start(std::move(file));
 }
 
-// --- settings
-// ----------------------------------------------------------------------------------------------------------
+// --- settings ------------------------------------------------------------------------------------------------------
 
 void set_allocator_settings(Device device, const std::string& settings) {
   const auto slot = slot_of(device);
@@ -123,8 +121,7 @@ void set_per_process_memory_fraction(double fraction, Device device) {
   if (slot->allocator()) slot->allocator()->set_fraction(fraction);
 }
 
-// --- when memory runs out
-// ------------------------------------------------------------------------------------------------
+// --- when memory runs out ------------------------------------------------------------------------------------------
 
 void attach_out_of_memory_observer(Device device, std::function<void(const OutOfMemory&)> observer) {
   const auto slot = slot_of(device);
@@ -137,8 +134,7 @@ void set_out_of_memory_callback(Device device, std::function<bool(std::size_t)> 
   allocators_of(*slot, "an out-of-memory callback").retry().set_callback(std::move(callback));
 }
 
-// --- scopes
-// ----------------------------------------------------------------------------------------------------------------
+// --- scopes --------------------------------------------------------------------------------------------------------
 
 struct MemoryScope::State {
   std::shared_ptr<DeviceSlot> slot;

@@ -158,8 +158,7 @@ auto divided_by(Scalar b) {
 
 }  // namespace
 
-// --- of two tensors
-// ----------------------------------------------------------------------------------------------------
+// --- of two tensors ------------------------------------------------------------------------------------------------
 
 Tensor add(const Tensor& a_in, const Tensor& b_in) {
   const auto [a, b] = autocast("add", a_in, b_in);
@@ -218,8 +217,7 @@ const Tensor& div_(const Tensor& self, const Tensor& b) {
   return self;
 }
 
-// --- of a tensor and a number
-// ------------------------------------------------------------------------------------------
+// --- of a tensor and a number --------------------------------------------------------------------------------------
 
 Tensor add(const Tensor& a, Scalar b) { return with_number(kAdd, "AddBackward0", a, b, kSame); }
 Tensor sub(const Tensor& a, Scalar b) { return with_number(kSub, "SubBackward0", a, b, kSame); }

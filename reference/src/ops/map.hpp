@@ -112,8 +112,7 @@ void map_row(To* out, std::int64_t out_stride, const Rows<T, 3>& in, std::int64_
   }
 }
 
-// --- all rows
-// ----------------------------------------------------------------------------------------------------------
+// --- all rows ------------------------------------------------------------------------------------------------------
 
 template <class To, class T, class Op, std::size_t... I>
 void map_all(const KernelCall& call, Dtype dtype, Op op, std::index_sequence<I...>) {

@@ -48,8 +48,7 @@ LABRIG_HD inline std::uint64_t wide_word_of(std::uint64_t seed, std::uint64_t of
   return upper << 32 | words(seed, offset + i / 4, 1).word[i % 4];
 }
 
-// --- from words to values
-// ----------------------------------------------------------------------------------------------
+// --- from words to values ------------------------------------------------------------------------------------------
 
 // In [0, 1), in steps of 2^-bits, of the upper bits of a word.
 LABRIG_HD inline double unit(std::uint32_t word, int bits) {
