@@ -15,15 +15,21 @@ shopt -s nullglob
 cp -L build/bin/labrig build/bin/labrig-{supervisor,worker,device,handout} "$bundle/bin/" 2>/dev/null || true
 [ -x "$bundle/bin/labrig" ] || fail 4 "build/bin/labrig is not there" "the bundle is made from a whole build" "make build"
 cp -L build/lib/liblabrig-*.so "$bundle/lib/"
-for program in build/bin/*contract* build/bin/labrig-device-test; do cp -L "$program" "$bundle/tests/"; done
+# What `make device` runs: tests on a card, training on a card, checkpoints against the Python package, and the recordings
+# that `labrig conform` compares with.
+for program in build/bin/*contract* build/bin/labrig-device-test build/bin/*training-test build/bin/nn-test; do
+  cp -L "$program" "$bundle/tests/"
+done
 cp tools/device.sh "$bundle/tests/"
+mkdir "$bundle/tests/golden"
+cp tests/golden/core/*.json.gz "$bundle/tests/golden/"
 for folder in labs plugins profiles include share; do
   [ -d "build/$folder" ] && cp -rL "build/$folder" "$bundle/$folder"
 done
 
 # What every system has, and what comes with CUDA and its driver.
 outside='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libz|libcudart|libcublas|libcublasLt|libcuda)\.so'
-mapfile -t binaries < <(find "$bundle" -type f \( -name '*.so' -o -path '*/bin/*' -o -path '*/tests/*' \) ! -name '*.sh')
+mapfile -t binaries < <(find "$bundle" -type f \( -name '*.so' -o -path '*/bin/*' -o -path '*/tests/*' \) ! -name '*.sh' ! -name '*.gz')
 for binary in "${binaries[@]}"; do
   while read -r name path; do
     [[ $name =~ $outside || $name == liblabrig-* || -e $bundle/lib/$name ]] && continue

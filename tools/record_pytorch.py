@@ -9,6 +9,7 @@ shapes and values. The form of each file is described in docs/conformance.md.
 """
 
 import argparse
+import gc
 import gzip
 import itertools
 import json
@@ -49,7 +50,7 @@ class Operators:
         return torch.randint(0, below, shape, generator=self.generator)
 
     def add(self, op, call, *inputs, **attrs):
-        inputs = [x.clone() for x in inputs]
+        inputs = [x.float().double() if x.is_floating_point() else x.clone() for x in inputs]
         floats = [x for x in inputs if x.is_floating_point()]
         for x in floats:
             x.requires_grad_()
@@ -346,7 +347,7 @@ def autocast(seed):
                 with torch.autocast("cuda", dtype=region):
                     result = str(call(a, b).dtype)
             except RuntimeError as error:
-                result = "error: " + str(error).split("\n")[0].replace("torch.", "")
+                result = "error: " + str(error).split("\n")[0]
             rows.append([op, str(region), str(first), str(second), result])
     return rows
 
@@ -399,7 +400,7 @@ def said(call):
 WITHOUT_CARD = """
 import sys, torch
 CALLS = {
-    "cpu_only_call": lambda: torch.zeros(1, device="cuda"),
+    "cpu_only_cuda_call": lambda: torch.zeros(1, device="cuda"),
     "cpu_only_device": lambda: torch.zeros(1).to("cuda"),
     "cpu_only_load": lambda: torch.load(sys.argv[2]),
 }
@@ -545,7 +546,7 @@ def errors(seed):
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "saved.pt")
         torch.save(torch.ones(1, device=CARD), file)
-        for key in ("cpu_only_call", "cpu_only_device", "cpu_only_load"):
+        for key in ("cpu_only_cuda_call", "cpu_only_device", "cpu_only_load"):
             texts[key] = without_card(key, file)
     return texts
 
@@ -554,6 +555,7 @@ def errors(seed):
 
 
 def training_run(width, depth, batch, optimizer, precision):
+    gc.collect()
     base = torch.cuda.memory_allocated()
     layers = itertools.chain.from_iterable((torch.nn.Linear(width, width), torch.nn.ReLU()) for _ in range(depth))
     model = torch.nn.Sequential(*layers, torch.nn.Linear(width, 10)).to(CARD)

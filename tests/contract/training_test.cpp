@@ -11,13 +11,15 @@
 #include "labrig/nn.hpp"
 #include "labrig/optim.hpp"
 #include "labrig/random.hpp"
+#include "support/amp_curves.hpp"
 
 namespace labrig::contract {
 namespace {
 
 constexpr int kSteps = 50;
 
-// --- models and data ---------------------------------------------------------------------------------------------------
+// --- models and data
+// ---------------------------------------------------------------------------------------------------
 
 struct Mlp : nn::Module {
   nn::Linear first{16, 48}, second{48, 32}, out{32, 4};
@@ -53,9 +55,9 @@ struct Block : nn::Module {
   nn::Linear query{kWidth, kWidth}, key{kWidth, kWidth}, value{kWidth, kWidth}, joined{kWidth, kWidth};
   nn::Linear wide{kWidth, 2 * kWidth}, narrow{2 * kWidth, kWidth};
   Block() {
-    const std::pair<const char*, nn::Module*> children[] = {
-        {"norm1", &norm1}, {"query", &query}, {"key", &key},   {"value", &value},
-        {"joined", &joined}, {"norm2", &norm2}, {"wide", &wide}, {"narrow", &narrow}};
+    const std::pair<const char*, nn::Module*> children[] = {{"norm1", &norm1}, {"query", &query},   {"key", &key},
+                                                            {"value", &value}, {"joined", &joined}, {"norm2", &norm2},
+                                                            {"wide", &wide},   {"narrow", &narrow}};
     for (const auto& [name, child] : children) register_module(name, *child);
   }
   Tensor forward(const Tensor& x) override {
@@ -137,7 +139,8 @@ std::vector<double> losses_of(nn::Module& model, optim::Optimizer& optimizer, co
   return losses;
 }
 
-// --- the same on every device --------------------------------------------------------------------------------------------
+// --- the same on every device
+// --------------------------------------------------------------------------------------------
 
 class Training : public DeviceContract {
  protected:
@@ -187,26 +190,29 @@ TEST_P(Training, ATransformerBlockHasTheLossesOfTheHost) {
   });
 }
 
-// --- mixed precision: tests/golden/core/amp_curves -------------------------------------------------------------------------
+// --- mixed precision
+// -------------------------------------------------------------------------
+
+using test::goes_as, test::is_nan_after_a_step, test::learns, test::Losses, test::sticks;
 
 enum class Precision { f32, autocast_f16, all_half };
 
-// Four classes of random points, eight batches again and again, Adam with its eps of 1e-8: what the curves were recorded
-// with, a fifth as long.
+// Four classes of random points, eight batches again and again, Adam with its eps of 1e-8: what the curves were
+// recorded with, a fifth as long.
 struct Curve {
   Precision precision = Precision::f32;
   bool scaler = false;
   double factor = 1;  // of the loss
 
-  std::vector<double> on(Device device) const {
+  Losses on(Device device) const {
     manual_seed(4);
-    const auto batches = classified({32, 16}, 8);
+    const auto batches = classified({32, 16}, test::kCurveBatches);
     Mlp model;
     model.to(device);
     if (precision == Precision::all_half) model.half();
     optim::Adam optimizer(model.parameters(), {.lr = 5e-3});
     amp::GradScaler gradient_scaler({.enabled = scaler});
-    std::vector<double> losses;
+    Losses losses;
     for (std::size_t step = 0; step < 5 * batches.size(); ++step) {
       const Batch& batch = batches[step % batches.size()];
       optimizer.zero_grad();
@@ -214,7 +220,7 @@ struct Curve {
       gradient_scaler.scale(loss).backward();
       gradient_scaler.step(optimizer);
       gradient_scaler.update();
-      losses.push_back(loss.item() / factor);
+      losses.push_back(loss.item());
     }
     return losses;
   }
@@ -227,40 +233,29 @@ struct Curve {
   }
 };
 
-// Of the last time around the batches.
-double end_of(const std::vector<double>& losses) {
-  double sum = 0;
-  for (std::size_t i = losses.size() - 8; i < losses.size(); ++i) sum += losses[i] / 8;
-  return sum;
-}
-
 class MixedPrecision : public DeviceContract {};
 
 TEST_P(MixedPrecision, AutocastLearnsAsF32DoesWithAScalerAndWithout) {
-  const std::vector<double> f32 = Curve{}.on(device);
-  EXPECT_LT(end_of(f32), 0.5 * f32.front());
+  const Losses f32 = Curve{}.on(device);
+  EXPECT_TRUE(learns(f32, 0.5)) << testing::PrintToString(f32);
   for (const bool scaler : {true, false}) {
-    const std::vector<double> f16 = Curve{Precision::autocast_f16, scaler}.on(device);
-    EXPECT_NEAR(f16.front(), f32.front(), 1e-3 * f32.front());
-    EXPECT_NEAR(end_of(f16), end_of(f32), 0.03 * end_of(f32)) << "scaler " << scaler;
+    const Losses f16 = Curve{Precision::autocast_f16, scaler}.on(device);
+    EXPECT_TRUE(goes_as(f16, f32)) << "scaler " << scaler << ": " << testing::PrintToString(f16);
   }
 }
 
 TEST_P(MixedPrecision, AModelInHalfPrecisionIsNanFromTheSecondStepOn) {
-  const std::vector<double> losses = Curve{Precision::all_half}.on(device);
-  EXPECT_TRUE(std::isfinite(losses[0]));
-  for (std::size_t i = 1; i < losses.size(); ++i) EXPECT_TRUE(std::isnan(losses[i])) << "step " << i;
+  const Losses losses = Curve{Precision::all_half}.on(device);
+  EXPECT_TRUE(is_nan_after_a_step(losses)) << testing::PrintToString(losses);
 }
 
 TEST_P(MixedPrecision, ASmallLossIsLearntOnlyWithTheScaler) {
-  const std::vector<double> f32 = Curve{Precision::f32, false, 1e-6}.on(device);
-  EXPECT_LT(end_of(f32), 0.9 * f32.front());
-  const std::vector<double> scaled = Curve{Precision::autocast_f16, true, 1e-6}.on(device);
-  EXPECT_NEAR(end_of(scaled), end_of(f32), 0.03 * end_of(f32));
-  // Without it every gradient in f16 is 0: each batch has the same loss as the last time around.
-  const std::vector<double> stuck = Curve{Precision::autocast_f16, false, 1e-6}.on(device);
-  for (std::size_t i = 8; i < stuck.size(); ++i) EXPECT_NEAR(stuck[i], stuck[i - 8], 1e-6 * stuck[i]) << "step " << i;
-  EXPECT_GT(end_of(stuck), 0.95 * stuck.front());
+  const Losses f32 = Curve{Precision::f32, false, 1e-6}.on(device);
+  EXPECT_TRUE(learns(f32, 0.9)) << testing::PrintToString(f32);
+  EXPECT_TRUE(goes_as(Curve{Precision::autocast_f16, true, 1e-6}.on(device), f32));
+  const Losses stuck = Curve{Precision::autocast_f16, false, 1e-6}.on(device);
+  EXPECT_TRUE(sticks(stuck)) << testing::PrintToString(stuck);
+  EXPECT_FALSE(sticks(f32));
 }
 
 const auto name_of_card = [](const auto& parameter) { return std::string(name_of(Device(parameter.param).type())); };

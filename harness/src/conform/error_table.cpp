@@ -263,7 +263,7 @@ constexpr Mistake kMistakes[] = {
     {"invalid_ordinal", invalid_ordinal, kCard},
     {"bad_device", bad_device},
     {"oom", out_of_memory, kCard},
-    {"cpu_only_call", cuda_without_card, kNoCard},
+    {"cpu_only_cuda_call", cuda_without_card, kNoCard},
     {"cpu_only_device", cuda_without_card, kNoCard},
     {"cpu_only_load", load_without_card, kNoCard},
     {"scaler_unscale_twice", unscale_twice},

@@ -121,7 +121,7 @@ Outcome grad_scaler(const JsonFile& file, Device device) {
     entry.note_unknown({"backoff", "growth", "init", "interval", "lr", "rows"}, outcome.ignored);
     std::vector<Row> rows;
     for (const Value& row : entry.at("rows").items()) rows.push_back(read_row(row, outcome));
-    const std::size_t elements = !rows.empty() && rows[0].parameter ? rows[0].parameter->size() : 4;
+    const std::size_t elements = rows.empty() ? 4 : rows[0].parameter.value_or(std::vector<double>(4)).size();
     if (elements == 0) entry.at("rows").fail("has a parameter without elements");
     Program program(target.device(), static_cast<std::int64_t>(elements), number_or(entry, "lr", 0.1),
                     read_options(entry));

@@ -65,7 +65,6 @@ std::set<std::string> Attributes::unknown() const {
 namespace {
 
 using Inputs = std::vector<Tensor>;
-constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 int dim_of(const Attributes& a, int otherwise) { return static_cast<int>(a.whole({"dim", "axis"}, otherwise)); }
 
@@ -122,7 +121,9 @@ Tensor batch_normalised(const Inputs& x, const Attributes& a) {
 
 template <Tensor (*loss)(const Tensor&, const Tensor&, const Tensor&, Reduction, std::int64_t)>
 Tensor class_loss(const Inputs& x, const Attributes& a) {
-  return loss(x[0], x[1], input_or_none(x, 2), reduction_of(a), a.whole({"ignore_index"}, -100));
+  Tensor weight = input_or_none(x, 2);
+  if (const auto listed = a.find({"weight"})) weight = tensor(listed->numbers()).to(x[0].device(), x[0].dtype());
+  return loss(x[0], x[1], weight, reduction_of(a), a.whole({"ignore_index"}, -100));
 }
 
 template <Tensor (*loss)(const Tensor&, const Tensor&, Reduction)>

@@ -35,6 +35,9 @@ class Attributes {
   mutable std::set<std::string> known_;
 };
 
+// Of inputs.
+inline constexpr std::size_t kAnyNumber = static_cast<std::size_t>(-1);
+
 struct RecordedOperator {
   std::string_view name;
   // Throws Error as the operator does.

@@ -106,12 +106,14 @@ std::optional<Found> run(const Entry& entry, Device device) {
   const Tensor output = entry.op->call(inputs, entry.attributes);
   if (const auto found = compare(output, entry.output, kTolerance)) return Found{"output", *found};
   if (!entry.gradient) return std::nullopt;
-  if (output.requires_grad()) output.backward(entry.gradient->on(device, output.dtype()));
+  const RecordedTensor& gradient = *entry.gradient;
+  if (output.requires_grad()) output.backward(gradient.on(device, output.dtype()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!entry.inputs[i].gradient) continue;
+    const std::optional<RecordedTensor>& expected = entry.inputs[i].gradient;
+    if (!expected) continue;
     const std::string part = "grad_inputs[" + std::to_string(i) + "]";
     if (!inputs[i].grad().defined()) return Found{part, {"", "a gradient", "none"}};
-    if (const auto found = compare(inputs[i].grad(), *entry.inputs[i].gradient, kTolerance)) return Found{part, *found};
+    if (const auto found = compare(inputs[i].grad(), *expected, kTolerance)) return Found{part, *found};
   }
   return std::nullopt;
 }

@@ -19,6 +19,7 @@ std::string joined(const Names& names) {
 
 std::string table_text(const Table& table) {
   std::vector<std::size_t> widths;
+  widths.reserve(table.head.size());
   for (const std::string& head : table.head) widths.push_back(head.size());
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());

@@ -97,9 +97,11 @@ class Training {
     Figures figures{};
     reset_peak_memory_stats(device_);
     optimizer_->zero_grad();
-    const Tensor loss = scaled(forward());
+    Tensor loss = forward();
     figures[0] = allocated();
+    loss = scaled(loss);
     loss.backward();
+    loss = Tensor();  // no step needs it; the recorded base counts one, so that it is not in the recorded figures
     figures[1] = allocated();
     update();
     figures[2] = allocated();
@@ -138,6 +140,7 @@ class Training {
 
 std::vector<Figures> measured(const Run& run, Device device) {
   std::vector<Figures> figures;
+  figures.reserve(run.recorded.size());
   Training training(run, device);
   for (std::size_t i = 0; i < run.recorded.size(); ++i) figures.push_back(training.step());
   return figures;

@@ -1,6 +1,7 @@
 #include "conform/value.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace labrig::conform {
@@ -89,6 +90,10 @@ double Value::number() const {
 }
 
 std::int64_t Value::whole() const {
+  if (json_->is_number_float()) {  // 2.0
+    const auto value = json_->get<double>();
+    if (std::fabs(value) < 0x1p53 && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  }
   if (!json_->is_number_integer()) fail("is not a whole number");
   if (json_->is_number_unsigned() && json_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
     fail("is too large");

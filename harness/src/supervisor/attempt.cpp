@@ -56,6 +56,7 @@ Json card_json(const sim::Handles& handles) {
           {"capacity_bytes", handles.capacity_bytes},
           {"arena_bytes", handles.arena_bytes},
           {"card_names", handles.card_names},
+          {"without_bf16", handles.without_bf16},
           {"data", handles.data},
           {"mode", static_cast<int>(handles.mode)}};
 }

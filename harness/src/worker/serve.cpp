@@ -46,6 +46,7 @@ sim::Handles handles_from(const Json& json) {
   json.at("capacity_bytes").get_to(handles.capacity_bytes);
   handles.arena_bytes = json.at("arena_bytes");
   json.at("card_names").get_to(handles.card_names);
+  json.at("without_bf16").get_to(handles.without_bf16);
   handles.data = json.at("data");
   handles.mode = static_cast<sim::Mode>(json.at("mode").get<int>());
   return handles;

@@ -93,6 +93,12 @@ std::string CudaBackend::describe() const {
          version_text(driver) + ", runtime " + version_text(runtime);
 }
 
+std::string CudaBackend::lacks_bf16() const {
+  if (properties_.major >= 8) return {};
+  return std::string(properties_.name) + " has compute capability " + std::to_string(properties_.major) + "." +
+         std::to_string(properties_.minor);
+}
+
 MemoryInfo CudaBackend::memory_info() {
   const OnCard on_card(*this);
   MemoryInfo info;
@@ -184,24 +190,8 @@ void CudaBackend::copy(const CopyRequest& request) {
   if (!request.non_blocking || lands_in_pageable) wait_for(request.stream);
 }
 
-// The cuBLAS and f16 paths work on every card that labrig is built for; arithmetic on bf16 began with 8.0.
-void CudaBackend::require_arithmetic(const KernelCall& call) const {
-  if (properties_.major >= 8 || call.kernel == Kernel::copy || call.kernel == Kernel::fill) return;
-  for (const Operand& operand : call.all()) {
-    if (operand.dtype != Dtype::bf16) continue;
-    throw Error("no-bf16",
-                "CUDA error: bf16 arithmetic is not supported by " + std::string(properties_.name) +
-                    ", compute capability " + std::to_string(properties_.major) + "." +
-                    std::to_string(properties_.minor),
-                std::string(name_of(call.kernel)) + " on cuda:" + std::to_string(index_) +
-                    " would compute in bf16, which cards have from compute capability 8.0 on",
-                "use f16 (with a gradient scaler when training) or f32 on this card");
-  }
-}
-
 void CudaBackend::launch(const KernelCall& call, StreamId stream) {
   const OnCard on_card(*this);
-  require_arithmetic(call);
   const StreamState& state = stream_of(stream);
   LaunchContext context;
   context.stream = state.handle.get();

@@ -28,6 +28,7 @@ class CudaBackend final : public Backend {
   Device device() const override { return {DeviceType::cuda, index_}; }
   std::string describe() const override;
   MemoryInfo memory_info() override;
+  std::string lacks_bf16() const override;
 
   // Those that give memory back never throw: destructors end here, some of them after the runtime's own end.
   void* driver_malloc(std::size_t bytes) override;
@@ -85,7 +86,6 @@ class CudaBackend final : public Backend {
   // The host has seen that the card reached the event.
   void event_passed(EventId event);
   void wait_for(StreamId stream);
-  void require_arithmetic(const KernelCall& call) const;
   void launch_with(const KernelCall& call, LaunchContext& context);
 
   const int index_;

@@ -163,9 +163,15 @@ BatchNorm of_shape(const Operand& x) {
   return b;
 }
 
-// Pieces for whole blocks of one channel each; `first` and `count` say which channels fit into the scratch memory.
+// Blocks (piece, channel): pieces so many that their results fit into the scratch memory, which has room for millions
+// of channels.
 dim3 cut(BatchNorm& b, std::size_t bytes_a_piece, const LaunchContext& context) {
   const auto room = static_cast<std::int64_t>(context.scratch_bytes / bytes_a_piece);
+  if (room < b.c)
+    throw Error("too-many-channels",
+                "batch_norm of " + std::to_string(b.c) + " channels does not fit into the card's scratch memory",
+                "the statistics of all channels are put together there, and it has room for " + std::to_string(room),
+                "normalise the channels in several parts");
   b.pieces = pieces_for(b.c, b.line(), kThreads, room / b.c, context);
   return {static_cast<unsigned>(b.pieces), static_cast<unsigned>(std::min<std::int64_t>(b.c, 65535))};
 }

@@ -8,13 +8,14 @@
 namespace labrig::cuda {
 
 __device__ inline void stop_with(const FaultSite& site, int operand, std::int64_t position, std::int64_t value,
-                                 std::int64_t size) {
+                                 std::int64_t lowest, std::int64_t size) {
   FaultNote& note = *site.note;
   if (atomicCAS(site.taken, 0U, 1U) != 0U) return;
   note.launch = site.launch;
   note.operand = operand;
   note.position = position;
   note.value = value;
+  note.lowest = lowest;
   note.size = size;
   __threadfence_system();
   note.written = 1;

@@ -7,9 +7,10 @@
 namespace labrig::cuda {
 
 struct FaultNote {
-  std::uint64_t launch = 0;                        // number of the launch (launch_log.hpp)
-  std::int64_t position = 0, value = 0, size = 0;  // index number `position` (row-major) has this value; allowed: size
-  std::int32_t operand = 0;                        // of the kernel: the tensor of indices
+  std::uint64_t launch = 0;              // number of the launch (launch_log.hpp)
+  std::int64_t position = 0, value = 0;  // index number `position` (row-major) has this value
+  std::int64_t lowest = 0, size = 0;     // allowed is what is not below the first and below the second
+  std::int32_t operand = 0;              // of the kernel: the tensor of indices
   std::int32_t written = 0;
 };
 

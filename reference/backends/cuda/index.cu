@@ -34,8 +34,9 @@ __device__ Row row_of(const Indexed& x, std::int64_t position) {
   find_offsets_of<kMaxIndices>(x.indices, position, offsets);
   for (int k = 0; k < x.count; ++k) {
     std::int64_t value = static_cast<const std::int64_t*>(x.indices.view[k].data)[offsets[k]];
-    if (value < (x.from_start_only ? 0 : -x.sizes[k]) || value >= x.sizes[k]) {
-      stop_with(x.fault, kFirstIndex + k, position, value, x.sizes[k]);
+    const std::int64_t lowest = x.from_start_only ? 0 : -x.sizes[k];
+    if (value < lowest || value >= x.sizes[k]) {
+      stop_with(x.fault, kFirstIndex + k, position, value, lowest, x.sizes[k]);
       return {0, false};
     }
     if (value < 0) value += x.sizes[k];

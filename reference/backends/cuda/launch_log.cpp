@@ -30,10 +30,12 @@ bool comes_late(cudaError_t code) {
          code == cudaErrorIllegalInstruction || code == cudaErrorMisalignedAddress;
 }
 
-// What is wrong with index number `position`.
+// What is wrong with an index, in the words of the simulated card.
 std::string index_text(const FaultNote& note) {
-  return "index number " + std::to_string(note.position) + " of operand " + std::to_string(note.operand) + " is " +
-         std::to_string(note.value) + ", and the dimension that it points into has size " + std::to_string(note.size);
+  const std::string range = std::to_string(note.lowest) + " to " + std::to_string(note.size - 1);
+  return "met an index out of range: number " + std::to_string(note.position) + " of operand " +
+         std::to_string(note.operand) + " is " + std::to_string(note.value) + ", and allowed are " +
+         (note.size > 0 ? range : "none");
 }
 
 }  // namespace
@@ -127,7 +129,7 @@ Error LaunchLog::first_error(cudaError_t code, const std::string& call) const {
     const bool known = launch.number == note.launch;
     return {"device-assert", std::string("CUDA error: device-side assert triggered") + kAsync,
             (known ? launch_text(note.launch, launch.kernel, launch.stream) : "launch " + std::to_string(note.launch)) +
-                " on cuda:" + std::to_string(card_) + " found that " + index_text(note) + "; " + where,
+                " on cuda:" + std::to_string(card_) + " " + index_text(note) + "; " + where,
             "correct the index, or the size that it points into" + std::string(kStartAgain)};
   }
   const std::string named = suspects();

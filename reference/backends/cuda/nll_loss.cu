@@ -26,7 +26,7 @@ __device__ std::int64_t class_of(const NllLoss& l, int operand, std::int64_t i) 
   const auto t = load_as<std::int64_t>(l.target, batch * l.target.strides[0] + place * l.target.strides[1]);
   if (t == l.ignored) return -1;
   if (t >= 0 && t < l.c) return t;
-  stop_with(l.fault, operand, i, t, l.c);
+  stop_with(l.fault, operand, i, t, 0, l.c);
   return -1;
 }
 

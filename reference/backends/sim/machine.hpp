@@ -114,6 +114,7 @@ struct Handles {
   std::vector<std::uint64_t> capacity_bytes;  // of each card
   std::uint64_t arena_bytes = 0;
   std::vector<std::string> card_names;
+  std::vector<std::string> without_bf16;  // of each card: "compute capability 7.5", or empty where it has bf16
   bool data = true;
   Mode mode = Mode::eager;
 };

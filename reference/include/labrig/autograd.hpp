@@ -37,10 +37,11 @@ namespace autograd {
 
 // From each output (with its gradient; 1 for a scalar where none is given) to all leaves, whose grad() grows. On the
 // calling thread, each step in the stream of its forward. Frees the saved tensors on the way unless `retain_graph`.
+// Throws `no-gradient`, `not-a-scalar`, `invalid-gradient`, and for saved tensors `graph-freed`, `modified-in-place`.
 LABRIG_API void backward(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradients = {},
                          bool retain_graph = false);
 // The gradients of `outputs` with respect to `inputs`, returned and added nowhere. One that takes no part in the
-// outputs is an error, or with `allow_unused` an undefined tensor.
+// outputs is an error (`unused-input`), or with `allow_unused` an undefined tensor.
 LABRIG_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                     const std::vector<Tensor>& gradients = {}, bool retain_graph = false,
                                     bool allow_unused = false);

@@ -66,9 +66,8 @@ LABRIG_API Tensor le(const Tensor& a, Scalar b);
 LABRIG_API Tensor gt(const Tensor& a, Scalar b);
 LABRIG_API Tensor ge(const Tensor& a, Scalar b);
 
-// --- one operand
-// ------------------------------------------------------------------------------------------------------- Of integers,
-// those that are not whole numbers by nature (exp … gelu) give f32, as in PyTorch.
+// --- one operand -----------------------------------------------------------------------------------------------------
+// Of integers, exp … sigmoid give f32, neg and relu integers; gelu takes floating point only, as in PyTorch.
 LABRIG_API Tensor neg(const Tensor& x);
 LABRIG_API Tensor exp(const Tensor& x);
 LABRIG_API Tensor log(const Tensor& x);
@@ -79,7 +78,8 @@ LABRIG_API Tensor relu(const Tensor& x);
 // x Phi(x), exactly through erf, or by PyTorch's approximation through tanh.
 enum class Gelu : std::uint8_t { none, tanh };
 LABRIG_API Tensor gelu(const Tensor& x, Gelu approximate = Gelu::none);
-// Gradients pass where low <= x <= high.
+// high where low > high. Integers stay integers under bounds that are whole numbers (or infinite, for none). Gradients
+// pass where low <= x <= high.
 LABRIG_API Tensor clamp(const Tensor& x, double low, double high);
 LABRIG_API const Tensor& neg_(const Tensor& x);
 LABRIG_API const Tensor& exp_(const Tensor& x);
@@ -90,9 +90,8 @@ LABRIG_API const Tensor& sigmoid_(const Tensor& x);
 LABRIG_API const Tensor& relu_(const Tensor& x);
 LABRIG_API const Tensor& clamp_(const Tensor& x, double low, double high);
 
-// --- selection
-// ----------------------------------------------------------------------------------------------------------- x where
-// `mask` (bool) is false, `value` where it is true; mask broadcasts to x.
+// --- selection ------------------------------------------------------------------------------------------
+// x where `mask` (bool) is false, `value` where it is true; both broadcast, in place the mask to x.
 LABRIG_API Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 LABRIG_API const Tensor& masked_fill_(const Tensor& x, const Tensor& mask, double value);
 // `a` where `condition` (bool) is true, else `b`; all broadcast.
@@ -124,50 +123,64 @@ LABRIG_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bi
 LABRIG_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Dims stride = {1, 1},
                          Dims padding = {0, 0});
 
-// --- reductions
-// ---------------------------------------------------------------------------------------------------------- Over all
-// elements, over one dimension, or over several. `sum` of integers is i64; `mean` needs floating point.
+// --- reductions -----------------------------------------------------------------------------------------------------
+
+// Over all elements, over one dimension, or over several; negative ones count from the end, and an empty list means
+// all. Reduced dimensions go away, or keep size 1. `sum` of integers is i64; `mean` and `norm` need floating point.
+// Throw `dimension-out-of-range`, `duplicate-dimension`, `dtype-mismatch`; max and argmax of nothing throw
+// `empty-reduction`.
 LABRIG_API Tensor sum(const Tensor& x);
 LABRIG_API Tensor sum(const Tensor& x, int dim, bool keepdim = false);
 LABRIG_API Tensor sum(const Tensor& x, const Dims& dims, bool keepdim = false);
 LABRIG_API Tensor mean(const Tensor& x);
 LABRIG_API Tensor mean(const Tensor& x, int dim, bool keepdim = false);
 LABRIG_API Tensor mean(const Tensor& x, const Dims& dims, bool keepdim = false);
-// The gradient of max over all is shared evenly among equal maxima; over a dimension the first one gets it.
+// NaN where an element is NaN. The gradient of max over all is shared evenly among equal maxima; over a dimension the
+// first one gets it.
 LABRIG_API Tensor max(const Tensor& x);
 LABRIG_API Tensor max(const Tensor& x, int dim, bool keepdim = false);
 // The index (i64) of the first maximum; NaN counts as largest.
 LABRIG_API Tensor argmax(const Tensor& x, int dim, bool keepdim = false);
-// The Euclidean norm of all elements.
+// The Euclidean norm of all elements; its gradient is 0 where the norm is 0.
 LABRIG_API Tensor norm(const Tensor& x);
-// Summed down to `sizes`, from which the shape of x was broadcast.
+// Summed down to `sizes`, from which the shape of x was broadcast; x itself where nothing was. Throws `shape-mismatch`.
 LABRIG_API Tensor sum_to_size(const Tensor& x, const Dims& sizes);
 
-// --- rows
-// ------------------------------------------------------------------------------------------------------------------
+// --- rows -----------------------------------------------------------------------------------------------------------
+
+// exp(x) / sum of exp(x) along a dimension, and its logarithm; of x's shape and floating point type.
 LABRIG_API Tensor softmax(const Tensor& x, int dim);
 LABRIG_API Tensor log_softmax(const Tensor& x, int dim);
-// Over the trailing dimensions `normalized`; weight and bias have that shape or are undefined.
+// (x - mean) / sqrt(variance + eps) * weight + bias over the trailing dimensions `normalized`; weight and bias have
+// that shape and x's type, or are undefined. Throws `shape-mismatch`, `dtype-mismatch`.
 LABRIG_API Tensor layer_norm(const Tensor& x, const Dims& normalized, const Tensor& weight = {},
                              const Tensor& bias = {}, double eps = 1e-5);
-// Over all dimensions but dimension 1 of x [n, c, …]. In training with the statistics of the batch, which also update
-// running_mean and running_var (where defined) by `momentum`; else with those two.
+// The same over all dimensions but dimension 1 of x [n, c, …], everything else being [c]. In training with the
+// statistics of the batch, which also move running_mean and running_var (where defined) by the share `momentum`, the
+// latter to the unbiased variance; else with those two. For 16-bit x the rest may be f32. Throws `shape-mismatch`, also
+// for a batch of one value a channel, and `dtype-mismatch`.
 LABRIG_API Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                              const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
                              double momentum = 0.1, double eps = 1e-5);
-// With probability p an element becomes 0, the others are divided by 1 - p; x itself when not training.
+// With probability p an element becomes 0, the others are divided by 1 - p; x itself when not training. Draws from the
+// thread's generator (random.hpp); what is kept for the way back is seed and offset, no mask.
 LABRIG_API Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);
 
-// --- losses
-// ------------------------------------------------------------------------------------------------------------------
+// --- losses ---------------------------------------------------------------------------------------------------------
+
 enum class Reduction : std::uint8_t { none, mean, sum };
-// Of class scores [n, c] or [n, c, …] and class numbers (i64) [n] or [n, …]; weight [c] or undefined. Log-softmax and
-// nll_loss in one, as in PyTorch.
+// -weight[target] * log probability of target, from class scores (or log probabilities) [n, c] or [n, c, …] and class
+// numbers (i64) [n] or [n, …]; also [c] and []. weight: [c], of the scores' type, or undefined (1). The class
+// `ignore_index` counts 0. `mean` divides by the sum of the weights, and is NaN where that is 0. cross_entropy is
+// log_softmax along the classes and nll_loss. Throws `shape-mismatch`, `dtype-mismatch`, and on the host
+// `index-out-of-range` for a target that is no class.
 LABRIG_API Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                                 Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 LABRIG_API Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight = {},
                            Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
+// (input - target)^2. Shapes broadcast; for a gradient both must have one type.
 LABRIG_API Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
+// Of scores and targets between 0 and 1, of one shape; finite for any score.
 LABRIG_API Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                                    Reduction reduction = Reduction::mean);
 

@@ -83,7 +83,10 @@ class LABRIG_API Optimizer {
  private:
   std::vector<ParameterGroup> groups_;
   Settings defaults_;
-  std::map<const TensorImpl*, Memory> memory_;  // looked up, never walked: addresses have no order to rely on
+  // Of the parameters that have been stepped, in that order, and which is whose. The map is looked up, never walked:
+  // addresses have no order to rely on, and tensors must be freed in the same order in every run.
+  std::vector<Memory> memory_;
+  std::map<const TensorImpl*, std::size_t> memory_of_;
 };
 
 struct SgdOptions {

@@ -11,7 +11,7 @@ namespace labrig {
 
 struct Generator {
   std::uint64_t seed = 0;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // of the next draw, in groups of four values
   // The offset for a draw of `count` values; the next draw starts behind them.
   LABRIG_API std::uint64_t take(std::int64_t count);
 };
@@ -19,8 +19,10 @@ struct Generator {
 LABRIG_API Generator& default_generator();
 LABRIG_API void manual_seed(std::uint64_t seed);
 
-// In [low, high); mean and standard deviation; whole numbers in [low, high). Floating point types, the last of
-// integers.
+// In [low, high); mean and standard deviation; whole numbers in [low, high). Value i goes to element i in row-major
+// order, however that lies in memory. The first two take floating point types, random_ all but bool. They throw
+// `dtype-mismatch`, `invalid-argument` (a range without values, or one that the type does not have) and
+// `leaf-in-place`.
 LABRIG_API const Tensor& uniform_(const Tensor& self, double low = 0, double high = 1, Generator* generator = nullptr);
 LABRIG_API const Tensor& normal_(const Tensor& self, double mean = 0, double deviation = 1,
                                  Generator* generator = nullptr);

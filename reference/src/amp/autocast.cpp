@@ -6,6 +6,7 @@
 //       guard(sim, off)   sim: off, cpu: bf16   |  cleared when the first guard ends
 #include <array>
 #include <map>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,9 @@ class AutocastRegion final : public AutocastRules {
     const Dtype low = at(type).dtype;
     const std::optional<Dtype> wanted = cast_type(op, policy(op, type), low, dtypes);
     if (!wanted) return;
-    for (Tensor& input : inputs) {
+    // From the last to the first, as PyTorch does: the way back casts the gradient of a weight before that of its bias,
+    // and needs less memory while it does.
+    for (Tensor& input : inputs | std::views::reverse) {
       if (!input.defined() || input.device().type() != type) continue;
       if (!is_eligible(input.dtype()) || input.dtype() == *wanted) continue;
       const bool keep = *wanted == low && cache_enabled_ && WeightCache::takes(input);

@@ -15,6 +15,7 @@
 #include "labrig/ops.hpp"
 #include "labrig/optim.hpp"
 #include "ops/step.hpp"
+#include "tensor/impl.hpp"
 
 namespace labrig::amp {
 namespace {
@@ -107,8 +108,10 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
   if (!options_.enabled || outputs.empty()) return outputs;
   if (!scale_.defined()) {
     const Device device = outputs[0].device();
-    scale_ = full({}, options_.init_scale, Options(kF32, device)).set_name("scale");
-    growth_tracker_ = full({}, static_cast<double>(first_tracker_), Options(kI32, device)).set_name("growth tracker");
+    // Both lie in one block: the smallest that a card has is 512 bytes.
+    const Tensor both = empty({2}, Options(kF32, device)).set_name("scale and growth tracker");
+    scale_ = alias(both, Layout::contiguous({}, 0), kF32).fill_(options_.init_scale);
+    growth_tracker_ = alias(both, Layout::contiguous({}, 1), kI32).fill_(static_cast<double>(first_tracker_));
   }
   Replicas scales(scale_);
   std::vector<Tensor> scaled;

@@ -1,6 +1,7 @@
 // The backward pass: from the outputs to the leaves, each node once, after all that lead to it. Of the nodes that are
 // ready the youngest comes first, and a leaf before all others, so that gradients live as short as they can. Between
 // two nodes a gradient has no other holder than the buffer of the node that it waits for.
+#include <algorithm>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -67,7 +68,7 @@ class Walk {
       ready_.pop();
       step(node);
     }
-    for (const Stream stream : leaf_streams_) {
+    for (const Stream stream : result_streams_) {
       const Stream current = current_stream(stream.device());
       if (current != stream) current.wait_stream(stream);
     }
@@ -142,13 +143,16 @@ class Walk {
     const NodeStream guard(node);
     if (gradient.defined()) retain(node, gradient);
     const auto capture = captured_.find(&node);
-    if (capture != captured_.end()) capture->second = gradient;
-    if (!captured_.empty() && !leads_on(node)) return note_leaf(node);
+    if (capture != captured_.end()) {
+      capture->second = gradient;
+      note_result(node);
+      if (!leads_on(node)) return;
+    }
     Gradients to(wanted_of(node));
     if (gradient.defined()) node.run(gradient, to);
     gradient = {};
     if (!retain_graph_) node.release();
-    if (node.is_accumulator()) return note_leaf(node);
+    if (node.is_accumulator()) return note_result(node);
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const NodePtr& input = node.inputs()[i];
       if (!input) continue;
@@ -173,20 +177,20 @@ class Walk {
   }
 
   // The caller's stream waits at the end for the streams in which results were made.
-  void note_leaf(const Node& node) {
+  void note_result(const Node& node) {
     if (node.device().is_cpu()) return;
     const Stream stream(node.device(), node.stream());
-    for (const Stream known : leaf_streams_) {
+    for (const Stream known : result_streams_) {
       if (known == stream) return;
     }
-    leaf_streams_.push_back(stream);
+    result_streams_.push_back(stream);
   }
 
   const bool retain_graph_;
   std::unordered_map<const Node*, Task> tasks_;  // never iterated: its order is not ours
   std::unordered_map<const Node*, Tensor> captured_;
   std::priority_queue<Ready> ready_;
-  std::vector<Stream> leaf_streams_;
+  std::vector<Stream> result_streams_;
 };
 
 std::string torch_size(const Dims& sizes) { return "torch.Size(" + sizes.str() + ")"; }

@@ -54,6 +54,8 @@ class Backend {
   // One line for a person: name, memory, capability.
   virtual std::string describe() const = 0;
   virtual MemoryInfo memory_info() = 0;
+  // Why kernels cannot compute in bf16 here, as in "t4 has compute capability 7.5"; empty where they can.
+  virtual std::string lacks_bf16() const { return {}; }
 
   // --- memory ------------------------------------------------------------------------------------------------
   // The driver's own allocation (cudaMalloc): aligned to 512 bytes; null when the card has no room.

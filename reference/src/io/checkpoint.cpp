@@ -47,7 +47,9 @@ void check_part(const Metadata& metadata, const std::string& name, const char* k
   std::string parts;
   for (const auto& [key, value] : metadata) {
     const bool is_part = value == kTensors || value == kOptimizer || value == kNumbers;
-    if (is_part && key.find('.') == std::string::npos) parts += (parts.empty() ? "" : ", ") + key + " (" + value + ")";
+    if (!is_part || key.find('.') != std::string::npos) continue;
+    if (!parts.empty()) parts += ", ";
+    parts.append(key).append(" (").append(value).append(")");
   }
   throw bad_part("the checkpoint has no " + std::string(kind) + " '" + name + "'",
                  parts.empty() ? "it was not written as a labrig checkpoint" : "it has " + parts);
@@ -67,12 +69,14 @@ Container below(const Container& all, const std::string& prefix) {
 
 void Checkpoint::add(const std::string& name, const NamedTensors& tensors) {
   begin_part(content_.metadata, name, kTensors);
-  for (const auto& [key, tensor] : tensors) content_.tensors.emplace_back(name + "." + key, tensor);
+  const std::string prefix = name + ".";
+  for (const auto& [key, tensor] : tensors) content_.tensors.emplace_back(prefix + key, tensor);
 }
 
 void Checkpoint::add(const std::string& name, const Numbers& numbers) {
   begin_part(content_.metadata, name, kNumbers);
-  for (const auto& [key, value] : numbers) content_.metadata[name + "." + key] = text_of(value);
+  const std::string prefix = name + ".";
+  for (const auto& [key, value] : numbers) content_.metadata[prefix + key] = text_of(value);
 }
 
 void Checkpoint::add(const std::string& name, const optim::State& optimizer) {

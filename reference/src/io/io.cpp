@@ -124,12 +124,14 @@ Loaded load(const std::string& path, const MapLocation& map_location) {
 
   Loaded loaded;
   std::vector<Device> devices;  // all checked before anything is read
+  devices.reserve(header.entries.size());
   for (const Entry& entry : header.entries) {
     devices.push_back(destination(map_location, entry.name, take_saved_device(header.metadata, entry, facts)));
   }
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Entry& entry = header.entries[i];
-    loaded.tensors.emplace_back(entry.name, read_tensor(file, entry, kLengthBytes + text.size(), facts).to(devices[i]));
+    const Tensor tensor = read_tensor(file, entry, kLengthBytes + text.size(), facts).to(devices[i]);
+    loaded.tensors.emplace_back(entry.name, with_origin(tensor, Origin::loaded_from(path)));
   }
   loaded.metadata = std::move(header.metadata);
   return loaded;

@@ -62,7 +62,7 @@ class HeaderReader {
   HeaderReader(const FileFacts& file, const std::uint64_t& consumed) : file_(file), consumed_(consumed) {}
 
   Header& header() { return header_; }
-  std::optional<Error>& error() { return error_; }
+  const std::optional<Error>& error() const { return error_; }
 
   bool start_object(std::size_t) {
     if (place_ == Place::outside) return go(Place::top);
@@ -274,10 +274,9 @@ Result<Header> parse_header(std::string_view text, const FileFacts& file) {
   }
   std::uint64_t consumed = 0;
   HeaderReader reader(file, consumed);
-  const char* const end = text.data() + text.size();
-  const bool whole =
-      json::sax_parse(CountingIterator{text.data(), &consumed}, CountingIterator{end, &consumed}, &reader);
-  if (!whole) return *reader.error();
+  const char* const begin = &text.front();
+  json::sax_parse(CountingIterator{begin, &consumed}, CountingIterator{begin + text.size(), &consumed}, &reader);
+  if (const auto& error = reader.error()) return *error;
   if (auto error = check_cover(reader.header().entries, kLengthBytes + text.size(), file)) return *error;
   return std::move(reader.header());
 }

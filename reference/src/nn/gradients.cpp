@@ -21,7 +21,8 @@ void zero_gradients(const std::vector<Tensor>& parameters, bool set_to_none) {
     if (set_to_none) {
       parameter.set_grad({});
     } else {
-      gradient.detach_().zero_();
+      gradient.is_leaf() ? gradient.requires_grad_(false) : gradient.detach_();
+      gradient.zero_();
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <typeinfo>
 
+#include "graph/meta.hpp"
 #include "labrig/autograd.hpp"
 #include "labrig/error.hpp"
 #include "nn/gradients.hpp"
@@ -18,13 +19,11 @@
 namespace labrig::nn {
 namespace {
 
-// The tensor itself, with the memory, shape and type of `data` from now on: all handles on it see that.
+// The tensor itself, with the memory, shape and type of `data` from now on: all handles on it see that. A step of a
+// graph that waits to add to its gradient knows the old place, so a new graph gets a new one.
 void set_data(const Tensor& tensor, const Tensor& data) {
-  const TensorImpl& from = impl_of(data);
-  TensorImpl& to = *tensor.impl();
-  to.storage = from.storage;
-  to.layout = from.layout;
-  to.dtype = from.dtype;
+  tensor.impl()->show(impl_of(data));
+  if (tensor.impl()->meta) tensor.impl()->meta->accumulator.reset();
 }
 
 void add_once(NamedTensors& all, const std::string& name, const Tensor& tensor) {
@@ -205,8 +204,9 @@ void Module::register_module(const std::string& name, const Module& child) {
                      "a module that contains itself has no end");
   });
   state_->children.emplace_back(name, child.state_);
-  for (auto& [path, tensor] : child.named_parameters()) tensor.set_name(name + "." + path);
-  for (auto& [path, tensor] : child.named_buffers()) tensor.set_name(name + "." + path);
+  const std::string prefix = name + ".";
+  for (auto& [path, tensor] : child.named_parameters()) tensor.set_name(prefix + path);
+  for (auto& [path, tensor] : child.named_buffers()) tensor.set_name(prefix + path);
 }
 
 }  // namespace labrig::nn

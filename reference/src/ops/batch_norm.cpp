@@ -64,24 +64,53 @@ void check(const Inputs& in, const Volume& volume, bool training) {
   if (training) check_batch(in.x, volume);
 }
 
-// The gradients of x, weight and bias. `deviation`: 1 / sqrt(variance + eps) of the batch, or the running variance.
-void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                         const Tensor& deviation, bool training, double eps, Dtype parameters, graph::Gradients& to) {
+// What the forward leaves for the way back.
+struct Saved {
+  graph::SavedTensor x, weight, mean, deviation;  // deviation: 1 / sqrt(variance + eps), or the running variance
+  Dtype weight_dtype, bias_dtype;
+  bool training;
+  double eps;
+};
+
+void give_gradients(const Saved& saved, const Tensor& gradient, graph::Gradients& to) {
+  const Tensor x = saved.x.get(), weight = saved.weight.get(), mean = saved.mean.get(),
+               deviation = saved.deviation.get();
   const Volume volume(x);
-  const Tensor dx = make_tensor(x.sizes(), {x.dtype(), x.device()}, "batch_norm_backward");
-  const Tensor dweight = make_tensor({volume.channels}, {parameters, x.device()}, "batch_norm_backward"),
-               dbias = make_tensor({volume.channels}, {parameters, x.device()}, "batch_norm_backward");
-  const Tensor dx_volume = volume.of(dx), dy = volume.of(gradient), values = volume.of(x);
-  run(Kernel::batch_norm_backward, {&dx_volume, &dweight, &dbias, &dy, &values, &weight, &mean, &deviation},
-      {training ? 1u : 0u, scalar_bits(eps)});
-  if (x.numel() == 0) {  // no kernel has run
-    dweight.zero_();
-    dbias.zero_();
-  }
-  const Tensor* const all[] = {&dx, &dweight, &dbias};
+  const auto like_channels = [&](Dtype dtype) {
+    return make_tensor({volume.channels}, {dtype, x.device()}, "batch_norm_backward");
+  };
+  const Tensor gradients[] = {make_tensor(x.sizes(), {x.dtype(), x.device()}, "batch_norm_backward"),
+                              like_channels(saved.weight_dtype), like_channels(saved.bias_dtype)};
+  const Tensor dx = volume.of(gradients[0]), dy = volume.of(gradient), values = volume.of(x);
+  run(Kernel::batch_norm_backward, {&dx, &gradients[1], &gradients[2], &dy, &values, &weight, &mean, &deviation},
+      {saved.training ? 1u : 0u, scalar_bits(saved.eps)});
   for (int i = 0; i < 3; ++i) {
-    if (to.wanted(i)) to.give(i, *all[i]);
+    if (x.numel() == 0) gradients[i].zero_();  // no kernel has run
+    if (to.wanted(i)) to.give(i, gradients[i]);
   }
+}
+
+// The output; `mean` and `deviation` become what it was normalised by.
+Tensor forward(const Inputs& in, const Volume& volume, bool training, double momentum, double eps, Tensor& mean,
+               Tensor& deviation) {
+  const NoGradGuard views_are_no_steps;
+  const Device device = in.x.device();
+  Tensor out = make_tensor(in.x.sizes(), {in.x.dtype(), device}, "batch_norm");
+  const Tensor to = volume.of(out), x = volume.of(in.x);
+  mean = in.running_mean;
+  deviation = in.running_var;
+  if (!training) {
+    run(Kernel::batch_norm_eval, {&to, &x, &mean, &deviation, &in.weight, &in.bias}, {scalar_bits(eps)});
+    return out;
+  }
+  mean = make_tensor({volume.channels}, {statistics_type(x.dtype()), device}, "mean");
+  deviation = make_tensor({volume.channels}, {statistics_type(x.dtype()), device}, "rstd");
+  run(Kernel::batch_norm, {&to, &mean, &deviation, &in.running_mean, &in.running_var, &x, &in.weight, &in.bias},
+      {scalar_bits(eps), scalar_bits(momentum)});
+  for (const Tensor* running : {&in.running_mean, &in.running_var}) {
+    if (running->defined()) graph::changed_in_place(*running);
+  }
+  return out;
 }
 
 }  // namespace
@@ -97,31 +126,15 @@ Tensor batch_norm(const Tensor& x_in, const Tensor& running_mean, const Tensor& 
                  {"running_var", &running_var, true}});
   check_normalized_type("batch_norm", x);
   const Volume volume(x);
-  check({x, weight, bias, running_mean, running_var}, volume, training);
-
-  Tensor out = make_tensor(x.sizes(), {x.dtype(), x.device()}, "batch_norm");
-  Tensor mean = running_mean, deviation = running_var;
-  {
-    const NoGradGuard views_are_no_steps;
-    const Tensor out_volume = volume.of(out), values = volume.of(x);
-    if (training) {
-      const Options statistics{statistics_type(x.dtype()), x.device()};
-      mean = make_tensor({volume.channels}, statistics, "mean");
-      deviation = make_tensor({volume.channels}, statistics, "rstd");
-      run(Kernel::batch_norm, {&out_volume, &mean, &deviation, &running_mean, &running_var, &values, &weight, &bias},
-          {scalar_bits(eps), scalar_bits(momentum)});
-      for (const Tensor* running : {&running_mean, &running_var}) {
-        if (running->defined()) graph::changed_in_place(*running);
-      }
-    } else {
-      run(Kernel::batch_norm_eval, {&out_volume, &values, &mean, &deviation, &weight, &bias}, {scalar_bits(eps)});
-    }
-  }
+  const Inputs inputs{x, weight, bias, running_mean, running_var};
+  check(inputs, volume, training);
+  Tensor mean, deviation;
+  Tensor out = forward(inputs, volume, training, momentum, eps, mean, deviation);
   graph::record("NativeBatchNormBackward0", out, {&x, &weight, &bias}, [&](graph::Saver& save) {
-    const Dtype parameters = weight.defined() ? weight.dtype() : bias.defined() ? bias.dtype() : x.dtype();
-    return [training, eps, parameters, x = save(x), weight = save.if_wanted(0, weight), mean = save(mean),
-            deviation = save(deviation)](const Tensor& gradient, graph::Gradients& to) {
-      batch_norm_backward(gradient, x.get(), weight.get(), mean.get(), deviation.get(), training, eps, parameters, to);
+    const auto type_of = [&](const Tensor& parameter) { return parameter.defined() ? parameter.dtype() : x.dtype(); };
+    return [saved = Saved{save(x), save.if_wanted(0, weight), save(mean), save(deviation), type_of(weight),
+                          type_of(bias), training, eps}](const Tensor& gradient, graph::Gradients& to) {
+      give_gradients(saved, gradient, to);
     };
   });
   return out;

@@ -46,6 +46,10 @@ void check_place(const Tensor& x, const Tensor& index) {
 
 // A mask takes as many dimensions of x as it has, from `dim` on, and must have their sizes.
 void check_mask(const Tensor& x, const Tensor& mask, int dim) {
+  if (mask.dim() == 0) {
+    throw Error("shape-mismatch", "a mask needs at least one dimension", "this one is a single value",
+                "use where(), or read the value with item()");
+  }
   if (dim + mask.dim() > x.dim()) throw too_many(x, static_cast<std::size_t>(dim + mask.dim()));
   for (int d = 0; d < mask.dim(); ++d) {
     if (mask.size(d) == x.size(dim + d)) continue;
@@ -59,16 +63,16 @@ void check_mask(const Tensor& x, const Tensor& mask, int dim) {
 
 // The positions of the true elements, one tensor of indices for each dimension, on the host. Reads the mask there.
 std::vector<Tensor> true_positions(const Tensor& mask) {
-  Tensor host = mask.to(kBool);
+  Tensor host = mask;
   if (!mask.device().is_cpu()) {
-    host = make_tensor(mask.sizes(), {kBool, Device{}}, mask.name());
-    copy_values(host, mask.to(kBool), false, trace::Cause::value);
+    host = make_tensor(mask.sizes(), {mask.dtype(), Device{}}, mask.name());
+    copy_values(host, mask, false, trace::Cause::value);
   }
-  const Tensor dense = host.contiguous();
+  const Tensor dense = host.to(kU8).contiguous();
   std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(mask.dim()));
-  const auto values = dense.data<const bool>();
+  const auto values = dense.data<const std::uint8_t>();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i]) continue;
+    if (values[i] == 0) continue;
     auto rest = static_cast<std::int64_t>(i);
     for (int d = mask.dim() - 1; d >= 0; --d) {
       found[static_cast<std::size_t>(d)].push_back(rest % mask.size(d));
@@ -99,19 +103,17 @@ std::vector<Tensor> ready_indices(const Tensor& x, const std::vector<Tensor>& in
 }
 
 Dims common_sizes(const std::vector<Tensor>& indices) {
-  Dims sizes = indices[0].sizes();
-  std::string shapes = sizes.str();
-  for (std::size_t i = 1; i < indices.size(); ++i) {
-    shapes += ", " + indices[i].sizes().str();
-    try {
-      sizes = broadcast_sizes(sizes, indices[i].sizes());
-    } catch (const Error& error) {
-      throw Error("shape-mismatch",
-                  "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes, error.why(),
-                  error.fix());
-    }
+  try {
+    Dims sizes;
+    for (const Tensor& index : indices) sizes = broadcast_sizes(sizes, index.sizes());
+    return sizes;
+  } catch (const Error& error) {
+    std::string shapes;
+    for (const Tensor& index : indices) shapes += (shapes.empty() ? "" : ", ") + index.sizes().str();
+    throw Error("shape-mismatch",
+                "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes, error.why(),
+                error.fix());
   }
-  return sizes;
 }
 
 std::vector<Tensor> broadcast(const std::vector<Tensor>& indices) {

@@ -53,6 +53,30 @@ struct Rows {
   Tensor row(const Tensor& parameter) const { return parameter.defined() ? parameter.reshape({columns}) : parameter; }
 };
 
+// What the forward leaves for the way back.
+struct Saved {
+  graph::SavedTensor x, weight, mean, rstd;
+};
+
+void give_gradients(const Saved& saved, const Dims& normalized, const Tensor& gradient, graph::Gradients& to) {
+  const Tensor x = saved.x.get(), weight = saved.weight.get(), mean = saved.mean.get(), rstd = saved.rstd.get();
+  const Rows shape(x.sizes(), normalized);
+  const Options like{x.dtype(), x.device()};
+  const Tensor dy = shape.matrix(gradient), values = shape.matrix(x), weights = shape.row(weight);
+  if (to.wanted(0)) {
+    const Tensor dx = make_tensor(x.sizes(), like, "layer_norm_backward"), dvalues = shape.matrix(dx);
+    run(Kernel::layer_norm_backward, {&dvalues, &dy, &values, &weights, &mean, &rstd});
+    to.give(0, dx);
+  }
+  if (!to.wanted(1) && !to.wanted(2)) return;
+  const Tensor dweight = make_tensor(normalized, like, "layer_norm_weight_backward"),
+               dbias = make_tensor(normalized, like, "layer_norm_weight_backward");
+  const Tensor dweights = shape.row(dweight), dbiases = shape.row(dbias);
+  run(Kernel::layer_norm_weight_backward, {&dweights, &dbiases, &dy, &values, &mean, &rstd});
+  if (to.wanted(1)) to.give(1, dweight);
+  if (to.wanted(2)) to.give(2, dbias);
+}
+
 }  // namespace
 
 Tensor layer_norm(const Tensor& x_in, const Dims& normalized, const Tensor& weight_in, const Tensor& bias_in,
@@ -66,35 +90,19 @@ Tensor layer_norm(const Tensor& x_in, const Dims& normalized, const Tensor& weig
   check_parameter("bias", x, normalized, bias);
 
   const Rows shape(x.sizes(), normalized);
-  const Options like{x.dtype(), x.device()}, statistics{statistics_type(x.dtype()), x.device()};
-  Tensor out = make_tensor(x.sizes(), like, "layer_norm");
+  const Options statistics{statistics_type(x.dtype()), x.device()};
+  Tensor out = make_tensor(x.sizes(), {x.dtype(), x.device()}, "layer_norm");
   const Tensor mean = make_tensor({shape.rows}, statistics, "mean"),
                rstd = make_tensor({shape.rows}, statistics, "rstd");
   {
     const NoGradGuard views_are_no_steps;
-    const Tensor out_rows = shape.matrix(out), rows = shape.matrix(x), weights = shape.row(weight),
-                 biases = shape.row(bias);
-    run(Kernel::layer_norm, {&out_rows, &mean, &rstd, &rows, &weights, &biases}, {scalar_bits(eps)});
+    const Tensor to = shape.matrix(out), values = shape.matrix(x);
+    const Tensor weights = shape.row(weight), biases = shape.row(bias);
+    run(Kernel::layer_norm, {&to, &mean, &rstd, &values, &weights, &biases}, {scalar_bits(eps)});
   }
   graph::record("NativeLayerNormBackward0", out, {&x, &weight, &bias}, [&](graph::Saver& save) {
-    return [shape, like, normalized, x = save(x), weight = save.if_wanted(0, weight), mean = save(mean),
-            rstd = save(rstd)](const Tensor& gradient, graph::Gradients& to) {
-      const Tensor dy = shape.matrix(gradient), x_value = x.get(), rows = shape.matrix(x_value), means = mean.get(),
-                   deviations = rstd.get();
-      if (to.wanted(0)) {
-        const Tensor dx = make_tensor(x_value.sizes(), like, "layer_norm_backward"), dx_rows = shape.matrix(dx);
-        const Tensor weights = shape.row(weight.get());
-        run(Kernel::layer_norm_backward, {&dx_rows, &dy, &rows, &weights, &means, &deviations});
-        to.give(0, dx);
-      }
-      if (!to.wanted(1) && !to.wanted(2)) return;
-      const Tensor dweight = make_tensor(normalized, like, "layer_norm_weight_backward"),
-                   dbias = make_tensor(normalized, like, "layer_norm_weight_backward");
-      const Tensor dweights = shape.row(dweight), dbiases = shape.row(dbias);
-      run(Kernel::layer_norm_weight_backward, {&dweights, &dbiases, &dy, &rows, &means, &deviations});
-      if (to.wanted(1)) to.give(1, dweight);
-      if (to.wanted(2)) to.give(2, dbias);
-    };
+    return [saved = Saved{save(x), save.if_wanted(0, weight), save(mean), save(rstd)}, normalized](
+               const Tensor& gradient, graph::Gradients& to) { give_gradients(saved, normalized, gradient, to); };
   });
   return out;
 }

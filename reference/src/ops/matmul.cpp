@@ -44,7 +44,9 @@ void check_mm_types(const Tensor& a, const Tensor& b) {
   check_product_type("addmm", a);
 }
 
-// Both dimensions in which a vector takes part in a product of more.
+// Columns one after another, as the transpose of a new matrix has them.
+bool is_by_columns(const Layout& layout) { return layout.strides[0] == 1 && layout.strides[1] == layout.sizes[0]; }
+
 void check_vectors(const Tensor& a, const Tensor& b) {
   if (a.dim() != 1 || b.dim() != 1 || a.size(0) == b.size(0)) return;
   const std::string m = std::to_string(a.size(0)), n = std::to_string(b.size(0));
@@ -130,9 +132,11 @@ Tensor mm(const Tensor& a_in, const Tensor& b_in) {
   Tensor out = make_tensor({a.size(0), b.size(1)}, {a.dtype(), device}, "matmul");
   run(Kernel::matmul, {&out, &a, &b});
   graph::record("MmBackward0", out, {&a, &b}, [&, &a = a, &b = b](graph::Saver& save) {
-    return [a = save.if_wanted(1, a), b = save.if_wanted(0, b)](const Tensor& gradient, graph::Gradients& to) {
-      if (to.wanted(0)) to.give(0, mm(gradient, b.get().t()));
-      if (to.wanted(1)) to.give(1, mm(a.get().t(), gradient));
+    // A gradient that lies as its operand needs no copy when it arrives there: of a transposed weight, for example.
+    return [a_turned = is_by_columns(a.layout()), b_turned = is_by_columns(b.layout()), a = save.if_wanted(1, a),
+            b = save.if_wanted(0, b)](const Tensor& dy, graph::Gradients& to) {
+      if (to.wanted(0)) to.give(0, a_turned ? mm(b.get(), dy.t()).t() : mm(dy, b.get().t()));
+      if (to.wanted(1)) to.give(1, b_turned ? mm(dy.t(), a.get()).t() : mm(a.get().t(), dy));
     };
   });
   return out;

@@ -8,6 +8,7 @@
 #include "ops/autocast.hpp"
 #include "ops/operands.hpp"
 #include "ops/plain/kernels.hpp"
+#include "ops/softmax.hpp"
 #include "tensor/names.hpp"
 
 namespace labrig {
@@ -76,18 +77,29 @@ void check_weight(const Tensor& input, const Tensor& weight) {
   }
 }
 
-// PyTorch's order: the number of rows, then devices, then the rest. All of it holds before anything is computed.
-void check_class_loss(const Tensor& input, const Tensor& target, const Tensor& weight) {
+// Where the operands are and how they fit together.
+void check_places(const Tensor& input, const Tensor& target, const Tensor& weight) {
   strict_device("nll_loss", "wrapper_CUDA_nll_loss_forward",
                 {{"self", &input}, {"target", &target}, {"weight", &weight, true}});
   check_shapes(input, target);
-  check_weight(input, weight);
-  if (!is_floating_point(input.dtype())) {
-    throw Error("dtype-mismatch",
-                std::string("\"nll_loss_out_frame\" not implemented for '") + torch_type_name(input.dtype()) + "'",
-                "log probabilities are not whole numbers", "convert the scores to f32 first");
-  }
+}
+
+void check_target(const Tensor& target) {
   if (target.dtype() != kI64) throw wrong_type(kI64, "target", target, "a target is the number of a class");
+}
+
+// PyTorch takes a target of the scores' shape for probabilities of classes.
+void check_no_probabilities(const Tensor& input, const Tensor& target) {
+  if (input.sizes() != target.sizes()) return;
+  const bool numbers = !is_floating_point(target.dtype());
+  throw Error(
+      "dtype-mismatch",
+      numbers ? std::string("Expected floating point type for target with class probabilities, got ") +
+                    torch_type_name(target.dtype())
+              : "cross_entropy takes the numbers of classes, not their probabilities",
+      "the target has the shape of the scores, " + input.sizes().str() + ": one number for every class of every row",
+      numbers ? "give each row the number of its class, in a tensor without dimension 1"
+              : "give each row the number of its class, or write the sum over -p * log_softmax(scores) yourself");
 }
 
 // The three dimensions that the kernel knows.
@@ -112,32 +124,46 @@ Error out_of_bounds(const kernels::BadIndex& bad) {
                "check what made the targets, and that the last layer has an output for every class");
 }
 
-Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, Reduction reduction,
-               std::int64_t ignore_index) {
+// The scalars of both kernels.
+struct Form {
+  std::uint64_t reduction, ignored;
+
+  bool is_each() const { return reduction == static_cast<std::uint64_t>(Reduction::none); }
+};
+
+// The loss; `total` becomes the sum of the weights, by which a mean is divided.
+Tensor forward(const Tensor& log_p, const Tensor& target, const Tensor& weight, Form form, const Tensor& total) {
+  const NoGradGuard views_are_no_steps;
   const Extents extents(log_p.sizes());
-  const bool each = reduction == Reduction::none;
-  const auto form = static_cast<std::uint64_t>(reduction), ignored = static_cast<std::uint64_t>(ignore_index);
-  const Options like{log_p.dtype(), log_p.device()};
-  Tensor out = make_tensor(each ? target.sizes() : Dims{}, like, "nll_loss");
-  const Tensor total = make_tensor({}, like, "total weight");
+  Tensor out = make_tensor(form.is_each() ? target.sizes() : Dims{}, {log_p.dtype(), log_p.device()}, "nll_loss");
+  const Tensor losses = form.is_each() ? out.view(extents.targets()) : out;
+  const Tensor values = log_p.reshape(extents.values()), targets = target.reshape(extents.targets());
   try {
-    const NoGradGuard views_are_no_steps;
-    const Tensor out_view = out.view(each ? extents.targets() : Dims{});
-    const Tensor values = log_p.reshape(extents.values()), targets = target.reshape(extents.targets());
-    run(Kernel::nll_loss, {&out_view, &total, &values, &targets, &weight}, {form, ignored});
+    run(Kernel::nll_loss, {&losses, &total, &values, &targets, &weight}, {form.reduction, form.ignored});
   } catch (const kernels::BadIndex& bad) {
     throw out_of_bounds(bad);
   }
+  return out;
+}
+
+Tensor backward(const Tensor& gradient, const Dims& sizes, const Tensor& target, const Tensor& weight, Form form,
+                const Tensor& total) {
+  const Extents extents(sizes);
+  Tensor dlog_p = make_tensor(sizes, {total.dtype(), total.device()}, "nll_loss_backward");
+  const Tensor values = dlog_p.view(extents.values()), targets = target.reshape(extents.targets());
+  const Tensor dy = form.is_each() ? gradient.reshape(extents.targets()) : gradient;
+  run(Kernel::nll_loss_backward, {&values, &dy, &targets, &weight, &total}, {form.reduction, form.ignored});
+  return dlog_p;
+}
+
+Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, Form form) {
+  const Tensor total = make_tensor({}, {log_p.dtype(), log_p.device()}, "total weight");
+  Tensor out = forward(log_p, target, weight, form, total);
   const char* node = log_p.dim() == 4 ? "NllLoss2DBackward0" : "NllLossBackward0";
   graph::record(node, out, {&log_p}, [&](graph::Saver& save) {
-    return [sizes = log_p.sizes(), extents, form, ignored, like, target = save(target), weight = save(weight),
-            total = save(total)](const Tensor& gradient, graph::Gradients& to) {
-      Tensor dlog_p = make_tensor(sizes, like, "nll_loss_backward");
-      const Tensor values = dlog_p.view(extents.values()), targets = target.get().reshape(extents.targets());
-      const Tensor dy = gradient.reshape(form != 0 ? Dims{} : extents.targets());
-      const Tensor weights = weight.get(), total_weight = total.get();
-      run(Kernel::nll_loss_backward, {&values, &dy, &targets, &weights, &total_weight}, {form, ignored});
-      to.give(0, dlog_p);
+    return [sizes = log_p.sizes(), form, target = save(target), weight = save(weight), total = save(total)](
+               const Tensor& gradient, graph::Gradients& to) {
+      to.give(0, backward(gradient, sizes, target.get(), weight.get(), form, total.get()));
     };
   });
   return out;
@@ -148,15 +174,28 @@ Tensor loss_of(const Tensor& log_p, const Tensor& target, const Tensor& weight, 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight_in, Reduction reduction,
                 std::int64_t ignore_index) {
   const auto [log_p, weight] = autocast("nll_loss", log_probabilities, weight_in);
-  check_class_loss(log_p, target, weight);
-  return loss_of(log_p, target, weight, reduction, ignore_index);
+  check_places(log_p, target, weight);
+  check_weight(log_p, weight);
+  if (!is_floating_point(log_p.dtype())) {
+    throw Error("dtype-mismatch",
+                std::string("\"nll_loss_out_frame\" not implemented for '") + torch_type_name(log_p.dtype()) + "'",
+                "log probabilities are not whole numbers", "convert the scores to f32 first");
+  }
+  check_target(target);
+  return loss_of(log_p, target, weight,
+                 {static_cast<std::uint64_t>(reduction), static_cast<std::uint64_t>(ignore_index)});
 }
 
-Tensor cross_entropy(const Tensor& scores, const Tensor& target, const Tensor& weight_in, Reduction reduction,
+// Within an autocast region this is, as in PyTorch, log_softmax in the type of the scores and the loss in f32.
+Tensor cross_entropy(const Tensor& scores, const Tensor& target, const Tensor& weight, Reduction reduction,
                      std::int64_t ignore_index) {
-  const auto [input, weight] = autocast("cross_entropy", scores, weight_in);
-  check_class_loss(input, target, weight);
-  return loss_of(log_softmax(input, input.dim() == 1 ? 0 : 1), target, weight, reduction, ignore_index);
+  require("cross_entropy", {"input", &scores});
+  require("cross_entropy", {"target", &target});
+  check_no_probabilities(scores, target);
+  check_places(scores, target, weight);
+  check_target(target);
+  const Tensor log_p = log_softmax_in_own_type(scores, scores.dim() == 1 ? 0 : 1);
+  return nll_loss(log_p, target, weight, reduction, ignore_index);
 }
 
 }  // namespace labrig

@@ -1,4 +1,6 @@
 // softmax and log_softmax along any dimension. For the way back only the result is kept.
+#include "ops/softmax.hpp"
+
 #include <string>
 
 #include "graph/node.hpp"
@@ -43,8 +45,7 @@ Tensor run_along(Kernel kernel, const Tensor& a, const Tensor& b, int d) {
   return out;
 }
 
-Tensor along(const Form& form, const Tensor& x_in, int dim) {
-  const auto [x] = autocast(form.name, x_in);
+Tensor along(const Form& form, const Tensor& x, int dim) {
   const int d = wrap_dim(dim, impl_of(x).layout.dim());
   check_type(form, x, d);
   Tensor out = run_along(form.forward, x, {}, d);
@@ -58,7 +59,14 @@ Tensor along(const Form& form, const Tensor& x_in, int dim) {
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int dim) { return along(kSoftmax, x, dim); }
-Tensor log_softmax(const Tensor& x, int dim) { return along(kLogSoftmax, x, dim); }
+Tensor softmax(const Tensor& x_in, int dim) {
+  const auto [x] = autocast("softmax", x_in);
+  return along(kSoftmax, x, dim);
+}
+Tensor log_softmax(const Tensor& x_in, int dim) {
+  const auto [x] = autocast("log_softmax", x_in);
+  return along(kLogSoftmax, x, dim);
+}
+Tensor log_softmax_in_own_type(const Tensor& x, int dim) { return along(kLogSoftmax, x, dim); }
 
 }  // namespace labrig

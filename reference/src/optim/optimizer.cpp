@@ -19,6 +19,15 @@ std::string called(const Tensor& parameter) {
   return parameter.name().empty() ? "a parameter" : "'" + parameter.name() + "'";
 }
 
+std::string state_name(const Tensor& parameter, const std::string& what) { return what + " of " + called(parameter); }
+
+// The entry of a parameter in `all`, made when it is first asked for.
+template <class Memory>
+Memory& own(const Tensor& parameter, std::vector<Memory>& all, std::map<const TensorImpl*, std::size_t>& numbers) {
+  const auto [entry, is_new] = numbers.try_emplace(parameter.impl().get(), all.size());
+  return is_new ? all.emplace_back() : all[entry->second];
+}
+
 void check_parameter(const Tensor& parameter) {
   impl_of(parameter);  // throws for an undefined one
   if (parameter.is_leaf()) return;
@@ -103,7 +112,7 @@ void Optimizer::step() {
     for (const Tensor& parameter : group.params) {
       const Tensor gradient = parameter.grad();
       if (!gradient.defined()) continue;
-      Memory& memory = memory_[parameter.impl().get()];
+      Memory& memory = own(parameter, memory_, memory_of_);
       update(parameter, gradient, group.settings, memory);
       ++memory.step;
     }
@@ -114,17 +123,12 @@ void Optimizer::zero_grad(bool set_to_none) {
   for (const ParameterGroup& group : groups_) nn::zero_gradients(group.params, set_to_none);
 }
 
-namespace {
-
-std::string state_name(const Tensor& parameter, const std::string& what) { return what + " of " + called(parameter); }
-
-}  // namespace
-
 const Tensor& Optimizer::remembered(Memory& memory, const Tensor& parameter, const char* what) {
   Tensor& tensor = memory.tensors[what];
   if (!tensor.defined()) {
-    tensor = make_tensor(parameter.sizes(), {parameter.dtype(), parameter.device()}, state_name(parameter, what));
-    tensor.zero_();
+    const Tensor fresh =
+        make_tensor(parameter.sizes(), {parameter.dtype(), parameter.device()}, state_name(parameter, what));
+    tensor = with_origin(fresh.zero_(), Origin::made_by("the optimizer"));
   }
   return tensor;
 }
@@ -139,10 +143,11 @@ State Optimizer::state_dict() const {
     saved.settings = group.settings;
     for (const Tensor& parameter : group.params) {
       saved.params.push_back(number);
-      const auto known = memory_.find(parameter.impl().get());
-      if (known != memory_.end()) {
-        auto state = known->second.tensors;
-        if (counts_steps()) state["step"] = full({}, static_cast<double>(known->second.step));
+      const auto known = memory_of_.find(parameter.impl().get());
+      if (known != memory_of_.end()) {
+        const Memory& memory = memory_[known->second];
+        auto state = memory.tensors;
+        if (counts_steps()) state["step"] = full({}, static_cast<double>(memory.step));
         if (!state.empty()) all.state[number] = std::move(state);
       }
       ++number;
@@ -155,7 +160,8 @@ void Optimizer::load_state_dict(const State& saved) {
   const NoGradGuard guard;
   check_same_groups(groups_, saved.param_groups);
   std::vector<ParameterGroup> groups = groups_;
-  std::map<const TensorImpl*, Memory> loaded;
+  std::vector<Memory> loaded;
+  std::map<const TensorImpl*, std::size_t> loaded_of;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (const auto& [key, value] : saved.param_groups[i].settings) groups[i].settings[key] = value;
     check(groups[i].settings);
@@ -163,7 +169,7 @@ void Optimizer::load_state_dict(const State& saved) {
       const auto state = saved.state.find(saved.param_groups[i].params[j]);
       if (state == saved.state.end()) continue;
       const Tensor& parameter = groups[i].params[j];
-      Memory& memory = loaded[parameter.impl().get()];
+      Memory& memory = own(parameter, loaded, loaded_of);
       for (const auto& [what, tensor] : state->second) {
         if (what == "step") {
           memory.step = tensor.item<std::int64_t>();
@@ -177,6 +183,7 @@ void Optimizer::load_state_dict(const State& saved) {
   }
   groups_ = std::move(groups);
   memory_ = std::move(loaded);
+  memory_of_ = std::move(loaded_of);
 }
 
 }  // namespace labrig::optim

@@ -78,7 +78,7 @@ double CosineAnnealingLR::next_lr(std::int64_t epoch, double lr, double base_lr)
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(std::int64_t epoch)> factor)
     : Scheduler(optimizer), factor_(std::move(factor)) {
-  set_lrs([&](double lr, double base_lr) { return next_lr(0, lr, base_lr); });
+  set_lrs([&](double, double base_lr) { return base_lr * factor_(0); });
 }
 
 double LambdaLR::next_lr(std::int64_t epoch, double, double base_lr) const { return base_lr * factor_(epoch); }

@@ -64,7 +64,7 @@ Tensor empty(const Dims& sizes, Options options) {
 
 Tensor full(const Dims& sizes, double value, Options options) {
   Tensor result = with_origin(make_tensor(sizes, options, ""), Origin::made_by("full"));
-  result.fill_(value);
+  fill_values(result, value);
   return result;
 }
 

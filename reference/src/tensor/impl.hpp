@@ -28,6 +28,8 @@ struct TensorImpl : LiveLink {
   TensorImpl& operator=(const TensorImpl&) = delete;
   // It has a graph now.
   void note_graph();
+  // Shows the elements of `other` from now on, wherever they are; name and gradient stay.
+  void show(const TensorImpl& other);
 
   std::shared_ptr<Storage> storage;
   Layout layout;
@@ -49,6 +51,8 @@ const TensorImpl& impl_of(const Tensor& tensor);
 
 // The memory of `tensor` under another layout: a handle of its own with the same name and without a history.
 Tensor alias(const Tensor& tensor, const Layout& layout);
+// The same, its bytes read as elements of another type of the same size.
+LABRIG_API Tensor alias(const Tensor& tensor, const Layout& layout, Dtype dtype);
 
 // An empty tensor with a name from the start: the name under which its memory is announced. It counts as the output of
 // an operator of that name until with_origin() says otherwise.

@@ -29,6 +29,27 @@ void record_launch(const KernelCall& call, Device device, StreamId stream) {
                  static_cast<std::size_t>(cost_of(call).bytes), 0, std::move(name)});
 }
 
+// What only moves values needs no arithmetic in their type.
+bool computes(Kernel kernel) {
+  return kernel != Kernel::fill && kernel != Kernel::copy && kernel != Kernel::masked_fill && kernel != Kernel::where &&
+         kernel != Kernel::index;
+}
+
+// bf16 is storage everywhere, and arithmetic on cards from compute capability 8.0 on.
+void check_bf16(const KernelCall& call, const Backend& backend) {
+  if (!computes(call.kernel)) return;
+  for (const Operand& operand : call.all()) {
+    if (operand.dtype != Dtype::bf16) continue;
+    const std::string lacks = backend.lacks_bf16();
+    if (lacks.empty()) return;
+    throw Error(
+        "no-bf16",
+        "kernel '" + std::string(name_of(call.kernel)) + "' cannot compute in bf16 on " + backend.device().str(),
+        lacks + ", and arithmetic in bf16 needs 8.0; such a card can store and copy bf16, and no more",
+        "use f16, with a gradient scaler in training, or f32");
+  }
+}
+
 }  // namespace
 
 Operand operand_of(const Tensor& tensor, Access access) {
@@ -43,6 +64,7 @@ void launch(const Tensor& out, const KernelCall& call) {
   if (out.numel() == 0) return;
   const auto slot = impl_of(out).storage->slot();
   const StreamId stream = slot->device().is_cpu() ? StreamId{0} : current_stream_id(slot->device());
+  check_bf16(call, slot->backend());
   if (trace::recording()) record_launch(call, slot->device(), stream);
   slot->backend().launch(call, stream);
 }

@@ -46,9 +46,23 @@ void TensorImpl::note_graph() {
   live_->add(*this);
 }
 
-Tensor alias(const Tensor& tensor, const Layout& layout) {
+void TensorImpl::show(const TensorImpl& other) {
+  const bool had_graph = live_ == &live_on_host();
+  if (live_) live_->remove(*this);
+  storage = other.storage;
+  layout = other.layout;
+  dtype = other.dtype;
+  origin = other.origin;
+  live_ = storage->live();
+  if (!live_ && had_graph) live_ = &live_on_host();
+  if (live_) live_->add(*this);
+}
+
+Tensor alias(const Tensor& tensor, const Layout& layout) { return alias(tensor, layout, tensor.dtype()); }
+
+Tensor alias(const Tensor& tensor, const Layout& layout, Dtype dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  Tensor result(std::make_shared<TensorImpl>(impl.storage, layout, impl.dtype, impl.name));
+  Tensor result(std::make_shared<TensorImpl>(impl.storage, layout, dtype, impl.name));
   result.impl()->origin = impl.origin;
   return result;
 }

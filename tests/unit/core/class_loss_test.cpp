@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string_view>
 
+#include "device/thread_state.hpp"
 #include "expect_error.hpp"
 #include "host_values.hpp"
 #include "labrig/ops.hpp"
@@ -79,6 +81,26 @@ TEST(CrossEntropy, IsTheNllLossOfLogSoftmax) {
   EXPECT_NEAR(cross_entropy(zeros({2, 4}), classes({3, 1}, {2})).item(), std::log(4.0), 1e-6);
 }
 
+// What labrig::amp does with the scores of nll_loss, and with nothing else.
+class LossesInFloat final : public AutocastRules {
+ public:
+  LossesInFloat() { thread_state().autocast = this; }
+  ~LossesInFloat() { thread_state().autocast = nullptr; }
+  void cast(const char* op, std::span<Tensor> inputs) override {
+    if (std::string_view(op) != "nll_loss") return;
+    for (Tensor& input : inputs) input = input.defined() ? input.to(kF32) : input;
+  }
+};
+
+TEST(CrossEntropy, OfHalvesIsAHalfLogSoftmaxAndALossInFloatUnderAutocast) {
+  const Tensor halves = gradcheck_values({4, 3}, 1).to(kF16), target = classes({0, 1, 2, 1}, {4});
+  const Tensor weight = doubles({0.5, 2, 1}, {3}).to(kF32), expected = log_softmax(halves, 1).to(kF32);
+  const LossesInFloat region;
+  const Tensor loss = cross_entropy(halves, target, weight);
+  EXPECT_EQ(loss.dtype(), kF32);
+  EXPECT_EQ(loss.item(), nll_loss(expected, target, weight).item());
+}
+
 TEST(CrossEntropy, RefusesTypesAndShapesWithPyTorchsTexts) {
   const Tensor x = zeros({6, 5}), target = zeros({6}, kI64);
   expect_error("dtype-mismatch", "expected scalar type Long but found Int",
@@ -87,7 +109,11 @@ TEST(CrossEntropy, RefusesTypesAndShapesWithPyTorchsTexts) {
   expect_error("shape-mismatch", "Expected input batch_size (6) to match target batch_size (4).",
                [&] { cross_entropy(x, zeros({4}, kI64)); });
   expect_error("shape-mismatch", "0D or 1D target tensor expected, multi-target not supported",
+               [&] { nll_loss(x, zeros({6, 5}, kI64)); });
+  expect_error("dtype-mismatch", "Expected floating point type for target with class probabilities, got Long",
                [&] { cross_entropy(x, zeros({6, 5}, kI64)); });
+  expect_error("dtype-mismatch", "cross_entropy takes the numbers of classes, not their probabilities",
+               [&] { cross_entropy(x, zeros({6, 5})); });
   expect_error("shape-mismatch", "Expected target size [2, 4], got [2, 3]",
                [] { cross_entropy(zeros({2, 3, 4}), zeros({2, 3}, kI64)); });
   expect_error("shape-mismatch",

@@ -101,6 +101,7 @@ TEST(Bfloat16, SurvivesTheWayToFloatAndBackForEveryPattern) {
   }
 }
 
+// Also at the edge, where the upper neighbour is infinity.
 TEST(Bfloat16, RoundsToTheNearestAndTiesToEvenBetweenAllNeighbours) {
   for (unsigned bits = 0; bits < 0x7f80; ++bits) {
     for (const std::uint32_t low : {0x0u, 0x1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
@@ -112,9 +113,21 @@ TEST(Bfloat16, RoundsToTheNearestAndTiesToEvenBetweenAllNeighbours) {
   }
 }
 
-TEST(Bfloat16, KeepsEveryNaNANaN) {
-  for (const std::uint32_t bits : {0x7f800001u, 0x7fffffffu, 0xff800001u, 0x7fc00000u}) {
-    EXPECT_TRUE(std::isnan(static_cast<float>(bfloat16(std::bit_cast<float>(bits)))));
+TEST(Conversion, KeepsEveryNaNANaN) {
+  for (std::uint32_t fraction = 1; fraction < 0x800000u; ++fraction) {
+    for (const std::uint32_t sign : {0u, 0x80000000u}) {
+      const float nan = std::bit_cast<float>(sign | 0x7f800000u | fraction);
+      ASSERT_EQ(bfloat16(nan).bits, 0x7fc0);
+      ASSERT_EQ(float16(nan).bits, 0x7e00 | sign >> 16);
+    }
+  }
+}
+
+TEST(Conversion, RoundsTheSubnormalFloatsToo) {
+  for (std::uint32_t bits = 0; bits < 0x800000u; bits += 0x7f) {  // below 2^-126: all below half of the smallest f16
+    ASSERT_EQ(float16(std::bit_cast<float>(bits)).bits, 0);
+    const bool up = (bits & 0xffffu) > 0x8000u || ((bits & 0xffffu) == 0x8000u && (bits & 0x10000u));
+    ASSERT_EQ(bfloat16(std::bit_cast<float>(bits)).bits, (bits >> 16) + up);
   }
 }
 

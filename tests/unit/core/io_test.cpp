@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,8 @@
 
 #include "expect_error.hpp"
 #include "labrig/checkpoint.hpp"
+#include "labrig/nn.hpp"
+#include "labrig/scheduler.hpp"
 
 namespace labrig {
 namespace {
@@ -227,6 +230,45 @@ TEST_F(Load, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(error_of([&] { io::load(fs::temp_directory_path().string()); }).why(), "it is not a plain file");
 }
 
+// --- the Python package ----------------------------------------------------------------------------------------------
+
+// Reads argv[1], which holds 0 … 5 as [2, 3] of every type, checks it and writes it to argv[2].
+const char* const kPython = R"(
+import sys, torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+types = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64,
+         "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool}
+tensors = load_file(sys.argv[1])
+assert tensors.keys() == types.keys(), tensors.keys()
+for name, dtype in types.items():
+    assert tensors[name].dtype == dtype, name
+    assert torch.equal(tensors[name], torch.arange(6).view(2, 3).to(dtype)), name
+with safe_open(sys.argv[1], "pt") as file:
+    assert file.metadata()["epoch"] == "3", file.metadata()
+save_file(tensors, sys.argv[2], metadata={"from": "python"})
+)";
+
+TEST_F(Save, IsReadByThePythonPackageAndTheOtherWayRound) {
+  if (std::system("python3 -c 'import torch, safetensors.torch' >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "python3 has no safetensors and torch here";
+  }
+  NamedTensors saved;
+  for (const Dtype dtype : {kF32, kF16, kBF16, kF64, kI64, kI32, kU8, kBool}) {
+    saved.emplace_back(name_of(dtype), counted({2, 3}, dtype));
+  }
+  io::save(path("ours"), saved, {{"epoch", "3"}});
+  const std::string command = "python3 " + file(kPython, "check.py") + " " + path("ours") + " " + path("theirs");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const io::Loaded loaded = io::load(path("theirs"));
+  EXPECT_EQ(loaded.metadata, (io::Metadata{{"from", "python"}}));
+  EXPECT_EQ(loaded.tensors.size(), saved.size());
+  for (const auto& [name, tensor] : saved) {
+    EXPECT_EQ(find(loaded.tensors, name).dtype(), tensor.dtype());
+    EXPECT_EQ(values(find(loaded.tensors, name)), values(tensor)) << name;
+  }
+}
+
 // --- map_location ----------------------------------------------------------------------------------------------------
 
 // A file with one tensor "w", saved on that device.
@@ -299,6 +341,46 @@ TEST_F(Checkpoints, KeepModelOptimizerAndNumbersInOneFile) {
   EXPECT_EQ(back.param_groups[0].params, state.param_groups[0].params);
   EXPECT_EQ(back.param_groups[1].params, state.param_groups[1].params);
   EXPECT_TRUE(find(io::load(path("run")).tensors, "optimizer.state.0.exp_avg").defined());
+}
+
+// A model, its optimizer and a scheduler, all that a run needs to go on.
+struct TrainingRun {
+  nn::Sequential model{nn::Linear(2, 8), nn::BatchNorm1d(8), nn::Tanh(), nn::Linear(8, 1)};
+  optim::AdamW optimizer{model.parameters(), {.lr = 0.05}};
+  optim::StepLR scheduler{optimizer, 2, 0.5};
+
+  double step() {
+    const Tensor x = counted({4, 2}, kF32), y = counted({4, 1}, kF32);
+    optimizer.zero_grad();
+    const Tensor loss = mse_loss(model(x), y);
+    loss.backward();
+    optimizer.step();
+    scheduler.step();
+    return loss.item();
+  }
+  void save(const std::string& path) const {
+    io::Checkpoint checkpoint;
+    checkpoint.add("model", model.state_dict());
+    checkpoint.add("optimizer", optimizer.state_dict());
+    checkpoint.add("scheduler", {{"epoch", scheduler.last_epoch()}, {"lr", scheduler.last_lrs()[0]}});
+    checkpoint.save(path);
+  }
+  void load(const std::string& path) {
+    const io::Checkpoint checkpoint = io::Checkpoint::load(path);
+    model.load_state_dict(checkpoint.tensors("model"));
+    optimizer.load_state_dict(checkpoint.optimizer("optimizer"));
+    const auto numbers = checkpoint.numbers("scheduler");
+    scheduler.load_state_dict({static_cast<std::int64_t>(numbers.at("epoch")), {0.05}, {numbers.at("lr")}});
+  }
+};
+
+TEST_F(Checkpoints, LetARunGoOnAsIfNothingHadHappened) {
+  TrainingRun through;
+  for (int step = 0; step < 3; ++step) through.step();
+  through.save(path("run"));
+  TrainingRun resumed;
+  resumed.load(path("run"));
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(resumed.step(), through.step()) << step;
 }
 
 TEST_F(Checkpoints, SayWhichPartsTheyHave) {

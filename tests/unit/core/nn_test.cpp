@@ -9,6 +9,7 @@
 
 #include "expect_error.hpp"
 #include "labrig/autograd.hpp"
+#include "labrig/memory.hpp"
 #include "labrig/optim.hpp"
 #include "labrig/random.hpp"
 #include "labrig/trace.hpp"
@@ -103,7 +104,8 @@ TEST(To, MovesInPlaceSoThatEveryHandleAndOptimizerFollows) {
   Net net;
   const Tensor weight = net.hidden.weight;
   optim::SGD optimizer(net.parameters(), {.lr = 1});
-  sum(net(ones({1, 2}))).backward();
+  const Tensor loss = sum(net(ones({1, 2})));  // its graph lives on, and knows the old place
+  loss.backward();
   const std::vector<double> before = values(weight), gradient = values(weight.grad());
   net.to(card);
   EXPECT_EQ(weight.device(), card);
@@ -117,6 +119,22 @@ TEST(To, MovesInPlaceSoThatEveryHandleAndOptimizerFollows) {
   optimizer.zero_grad();
   sum(net(ones({1, 2}, card))).backward();
   EXPECT_EQ(weight.grad().device(), card);
+}
+
+TEST(To, IsSeenByTheListOfWhoKeepsMemory) {
+  const auto holds = [] {
+    for (const MemoryHolders& block : memory_holders("sim:0")) {
+      for (const std::string& holder : block.holders) {
+        if (holder.find("'hidden.weight'") != std::string::npos) return true;
+      }
+    }
+    return false;
+  };
+  Net net;
+  net.to("sim:0");
+  EXPECT_TRUE(holds());
+  net.to("cpu");
+  EXPECT_FALSE(holds());
 }
 
 TEST(To, ConvertsFloatingPointTensorsAlone) {

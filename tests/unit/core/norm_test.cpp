@@ -159,9 +159,13 @@ TEST(BatchNorm, TakesHalvesWithParametersInFloat) {
   const Tensor y = batch_norm(x, mean, variance, weight, {}, true);
   EXPECT_EQ(y.dtype(), kF16);
   EXPECT_EQ(values(y), values(batch_norm(x.to(kF32), {}, {}, weight, {}, true).to(kF16)));
+  const Tensor bias = zeros({3}, kF16);
   weight.requires_grad_();
-  sum(batch_norm(x, mean, variance, weight, {}, true)).backward();
+  bias.requires_grad_();
+  sum(batch_norm(x, mean, variance, weight, bias, true)).backward();
   EXPECT_EQ(weight.grad().dtype(), kF32);
+  EXPECT_EQ(bias.grad().dtype(), kF16);
+  EXPECT_EQ(values(bias.grad()), (std::vector<double>{8, 8, 8}));
 }
 
 TEST(BatchNorm, RefusesWithPyTorchsTexts) {

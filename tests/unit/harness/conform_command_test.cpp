@@ -49,5 +49,21 @@ TEST(ConformCommand, RefusesAFileThatIsNoRecordingWithExitCodeTwo) {
   EXPECT_NE(outcome.text.find("\n  fix: "), std::string::npos) << outcome.text;
 }
 
+TEST(ConformCommand, NamesAKindThatItDoesNotKnowAndListsThoseThatThereAre) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"conform", "foo"}, {"conform", "foo", kGolden}}) {
+    const test::Outcome outcome = run_labrig(words);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.text.rfind("error: 'foo' is no kind of recording\n  why: the kinds are alloc_traces, ", 0), 0u)
+        << outcome.text;
+  }
+}
+
+TEST(ConformCommand, SaysThatTheFileIsMissing) {
+  const test::Outcome outcome = run_labrig({"conform", "operators"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.text.rfind("error: `labrig conform operators` needs a FILE\n", 0), 0u) << outcome.text;
+}
+
 }  // namespace
 }  // namespace labrig

@@ -1,6 +1,8 @@
 // The schema of the kernels: what is let through, what is not, and what it costs.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "schema_calls.hpp"
 
 namespace labrig::sim {
@@ -30,6 +32,94 @@ TEST(Schema, TypesMayRiseButNotFall) {
   EXPECT_TRUE(fits(Kernel::copy, {out({2}, kBool), in({2}, kF64)}));
   EXPECT_TRUE(fits(Kernel::masked_fill, {out({2, 2}), in({2, 2}), in({2}, kBool)}));
   EXPECT_FALSE(fits(Kernel::masked_fill, {out({2, 2}), in({2, 2}), in({2}, kU8)}));
+}
+
+TEST(Schema, AComparisonGivesBoolOfAnything) {
+  EXPECT_TRUE(fits(Kernel::lt, {out({2}, kBool), in({2}, kF64), in({1}, kI32)}));
+  EXPECT_FALSE(fits(Kernel::lt, {out({2}, kU8), in({2}), in({2})}));
+  EXPECT_FALSE(fits(Kernel::eq, {out({2}, kBool), in({3}), in({2})}));
+}
+
+TEST(Schema, FunctionsAndLossesNeedAFloatType) {
+  for (const Kernel kernel : {Kernel::exp, Kernel::log, Kernel::sqrt, Kernel::tanh, Kernel::sigmoid, Kernel::gelu}) {
+    EXPECT_TRUE(fits(kernel, {out({2}, kF16), in({2}, kI64)}));
+    EXPECT_FALSE(fits(kernel, {out({2}, kI64), in({2}, kI64)}));
+  }
+  EXPECT_TRUE(fits(Kernel::relu, {out({2}, kI64), in({2}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::clamp, {out({2}, kBool), in({2}, kBool)}));
+  for (const Kernel kernel : {Kernel::relu_backward, Kernel::gelu_backward, Kernel::clamp_backward, Kernel::mse_loss}) {
+    EXPECT_TRUE(fits(kernel, {out({2}), in({2}), in({})}));
+    EXPECT_FALSE(fits(kernel, {out({2}, kI32), in({2}, kI32), in({2}, kI32)}));
+    EXPECT_FALSE(fits(kernel, {out({2}), in({2})}));
+  }
+  EXPECT_TRUE(fits(Kernel::mse_loss_backward, {out({2}), in({}), in({2}), in({2})}));
+  EXPECT_FALSE(fits(Kernel::bce_with_logits_backward, {out({2}), in({}), in({2}), in({3})}));
+}
+
+TEST(Schema, WhereTakesABoolFirst) {
+  EXPECT_TRUE(fits(Kernel::where, {out({2, 2}), in({2}, kBool), in({2, 2}), in({}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::where, {out({2}), in({2}, kU8), in({2}), in({2})}));
+  EXPECT_FALSE(fits(Kernel::where, {out({2}, kI64), in({2}, kBool), in({2}), in({2}, kI64)}));
+}
+
+TEST(Schema, RandomNumbersNeedARangeAndAType) {
+  const auto draws = [](Kernel kernel, Dtype dtype, std::uint64_t first, std::uint64_t second) {
+    KernelCall call = call_of(kernel, {out({4}, dtype)});
+    call.scalars = {first, second, 1, 2};
+    return !schema_violation(call);
+  };
+  const std::uint64_t zero = scalar_bits(0), one = scalar_bits(1), nan = scalar_bits(NAN);
+  EXPECT_TRUE(draws(Kernel::uniform, kBF16, zero, one));
+  EXPECT_FALSE(draws(Kernel::uniform, kBF16, one, zero));
+  EXPECT_FALSE(draws(Kernel::uniform, kF32, zero, nan));
+  EXPECT_FALSE(draws(Kernel::uniform, kI64, zero, one));
+  EXPECT_FALSE(draws(Kernel::normal, kF32, zero, scalar_bits(-1)));
+  EXPECT_TRUE(draws(Kernel::random_integers, kU8, ~std::uint64_t{0}, 1));
+  EXPECT_FALSE(draws(Kernel::random_integers, kI64, 1, 1));
+  EXPECT_FALSE(draws(Kernel::random_integers, kBool, 0, 1));
+  EXPECT_TRUE(fits(Kernel::dropout, {out({2}), in({2})}, scalar_bits(0.5)));
+  for (const double p : {-0.1, 1.5, static_cast<double>(NAN)}) {
+    EXPECT_FALSE(fits(Kernel::dropout, {out({2}), in({2})}, scalar_bits(p)));
+  }
+}
+
+TEST(Schema, AStepChangesTensorsOfOneShapeAndType) {
+  const auto changed = [](const Dims& sizes, Dtype dtype = kF32) {
+    return operand_at(0, dtype, sizes, Access::read_write);
+  };
+  const Operand none = absent_operand(Access::read_write);
+  EXPECT_TRUE(fits(Kernel::sgd_step, {changed({2}), changed({2}), in({2})}));
+  EXPECT_TRUE(fits(Kernel::sgd_step, {changed({2}), none, in({2})}));
+  EXPECT_FALSE(fits(Kernel::sgd_step, {changed({2}), changed({1}), in({2})}));
+  EXPECT_FALSE(fits(Kernel::sgd_step, {changed({2}), none, in({1})}));
+  EXPECT_FALSE(fits(Kernel::sgd_step, {changed({2}), none, in({2}, kF16)}));
+  EXPECT_FALSE(fits(Kernel::sgd_step, {changed({2}, kI64), none, in({2}, kI64)}));
+  EXPECT_FALSE(fits(Kernel::sgd_step, {out({2}), none, in({2})}));
+  KernelCall adam = call_of(Kernel::adam_step, {changed({2}), changed({2}), changed({2}), in({2})});
+  EXPECT_NE(schema_violation(adam), std::nullopt) << "step 0";
+  adam.scalars[6] = 1;
+  EXPECT_EQ(schema_violation(adam), std::nullopt);
+  EXPECT_FALSE(fits(Kernel::adam_step, {changed({2}), none, changed({2}), in({2})}));
+  EXPECT_TRUE(fits(Kernel::amp_unscale, {changed({2, 3}, kF16), changed({}), in({})}));
+  EXPECT_FALSE(fits(Kernel::amp_unscale, {changed({2}), changed({1}), in({})}));
+  EXPECT_FALSE(fits(Kernel::amp_unscale, {changed({2}), changed({}), in({}, kF64)}));
+  EXPECT_FALSE(fits(Kernel::amp_unscale, {changed({2}), changed({}), absent_operand()}));
+  EXPECT_TRUE(fits(Kernel::amp_update_scale, {changed({}), changed({}, kI32), in({})}));
+  EXPECT_FALSE(fits(Kernel::amp_update_scale, {changed({}), changed({}, kI64), in({})}));
+  EXPECT_FALSE(fits(Kernel::amp_update_scale, {changed({0}), changed({}, kI32), in({})}));
+}
+
+TEST(Schema, HostileSizesAndStridesOfANewKernelAreRefused) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40;
+  EXPECT_FALSE(fits(Kernel::where, {out({kHuge}), in({1}, kBool), in({1}), in({1})}));
+  EXPECT_FALSE(fits(Kernel::exp, {out({kHuge, kHuge, kHuge}), in({1})}));
+  EXPECT_FALSE(fits(Kernel::dropout, {out({-1}), in({-1})}));
+  Operand backwards = in({4});
+  backwards.strides = Dims{-1};
+  EXPECT_FALSE(fits(Kernel::gelu, {out({4}), backwards}));
+  Operand expanded = operand_at(0, kF32, {4}, Access::read_write);
+  expanded.strides = Dims{0};
+  EXPECT_FALSE(fits(Kernel::sgd_step, {expanded, absent_operand(Access::read_write), in({4})}));
 }
 
 TEST(Schema, MatmulNeedsFittingMatricesOfOneFloatType) {

@@ -27,6 +27,13 @@ void dereference() {
   std::printf("%f\n", static_cast<double>(data[25]));
 }
 
+// A word that the table does not have.
+void look_up_a_row_that_is_not_there() {
+  const Tensor table = full({4, 2}, 1, Device("sim")).set_name("table");
+  const Tensor ids = tensor<std::int64_t>(std::vector<std::int64_t>{3, 4, 0}).set_name("ids").to("sim");
+  embedding(ids, table);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -41,6 +48,8 @@ int main(int, char** arguments) {
     std::fputs(run_with_library(judged).text().c_str(), stderr);
   } else if (program == "dereference") {
     dereference();
+  } else if (program == "assert") {
+    look_up_a_row_that_is_not_there();
   } else if (program == "null") {
     volatile std::uintptr_t sixteen = 16;
     *reinterpret_cast<volatile int*>(sixteen) = 1;

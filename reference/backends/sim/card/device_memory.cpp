@@ -6,9 +6,22 @@
 #include <cstring>
 
 #include "labrig/error.hpp"
-#include "ops/plain/kernels.hpp"
+#include "ops/strided.hpp"
 
 namespace labrig::sim {
+namespace {
+
+// Nobody may read what the block held before.
+void poison_elements(const Operand& out) {
+  const auto element = static_cast<std::int64_t>(element_bytes(out.dtype));
+  kernels::Walk<1>({&out}).rows([&](const auto& first, const auto& strides, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memset(first[0] + i * strides[0] * element, 0xFF, static_cast<std::size_t>(element));
+    }
+  });
+}
+
+}  // namespace
 
 DeviceMemory::DeviceMemory(const AddressMap& map, bool data) {
   if (!data || map.total_bytes() == 0) return;
@@ -31,8 +44,8 @@ void DeviceMemory::release(std::uint64_t offset, std::uint64_t bytes) {
   if (end > first) madvise(at(first), end - first, MADV_DONTNEED);
 }
 
-void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
-  if (!has_data()) return;
+std::optional<kernels::BadIndex> DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
+  if (!has_data()) return std::nullopt;
   KernelCall placed = call;
   std::vector<std::vector<std::byte>> copies;  // of inputs that show poison
   for (int i = 0; i < placed.operand_count; ++i) {
@@ -53,7 +66,15 @@ void DeviceMemory::run(const KernelCall& call, const RangeSet& poisoned) {
     }
     for (const ByteRange& part : parts) std::memset(read + (part.start - offset), 0xFF, part.bytes);
   }
-  kernels::run(placed);
+  try {
+    kernels::run(placed);
+    return std::nullopt;
+  } catch (const kernels::BadIndex& bad) {
+    for (const Operand& operand : placed.all()) {
+      if (operand.access == Access::write) poison_elements(operand);
+    }
+    return bad;
+  }
 }
 
 void DeviceMemory::write(std::uint64_t destination, const std::byte* source, std::uint64_t bytes) {

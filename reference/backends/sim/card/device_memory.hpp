@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "card/byte_ranges.hpp"
 #include "ops/kernel.hpp"
+#include "ops/plain/kernels.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/regions.hpp"
 
@@ -27,8 +29,9 @@ class DeviceMemory {
   void release(std::uint64_t offset, std::uint64_t bytes);
 
   // The effects of commands; each does nothing without data. Operand addresses of `call` are offsets.
-  // The inputs of a kernel show poison in the ranges of `poisoned`, which stay as they are.
-  void run(const KernelCall& call, const RangeSet& poisoned);
+  // The inputs of a kernel show poison in the ranges of `poisoned`, which stay as they are. One that meets an index out
+  // of range says so, and has poisoned what it should have written.
+  std::optional<kernels::BadIndex> run(const KernelCall& call, const RangeSet& poisoned);
   void write(std::uint64_t destination, const std::byte* source, std::uint64_t bytes);
   void read(std::byte* destination, std::uint64_t source, std::uint64_t bytes);
   void copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);

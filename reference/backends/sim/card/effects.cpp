@@ -34,7 +34,9 @@ void Effects::run(const Effect& effect) {
     case Effect::Kind::none:
       break;
     case Effect::Kind::kernel:
-      memory_.run(*effect.call, effect.poisoned.set());
+      if (const auto bad = memory_.run(*effect.call, effect.poisoned.set()); bad && effect.poisoned.empty()) {
+        on_bad_index_(effect, *bad);
+      }
       break;
     case Effect::Kind::up:
       memory_.write(effect.destination, regions_.arena() + effect.source, effect.bytes);

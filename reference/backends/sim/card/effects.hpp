@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct Effect {
   } kind = Kind::none;
   std::uint64_t destination = 0, source = 0, bytes = 0;  // of copies
   const KernelCall* call = nullptr;
+  Who who;  // the kernel, for people, with its number among the launches and where it ran
+  std::uint64_t launch = 0;
+  std::uint16_t device = 0, stream = 0;
   std::vector<std::byte> captured;
   PoisonSet poisoned;   // of its source or of its inputs: read as poison
   PoisonSet undefined;  // of its destination: poison before it writes, as it may leave bytes out
@@ -55,7 +59,10 @@ struct Effect {
 
 class Effects {
  public:
-  Effects(DeviceMemory& memory, const Regions& regions) : memory_(memory), regions_(regions) {}
+  // What to do when a kernel meets an index out of range. Not called when it read poison: that index is the card's own.
+  using BadIndexHandler = std::function<void(const Effect&, const kernels::BadIndex&)>;
+  Effects(DeviceMemory& memory, const Regions& regions, BadIndexHandler on_bad_index)
+      : memory_(memory), regions_(regions), on_bad_index_(std::move(on_bad_index)) {}
 
   void run(const Effect& effect);
 
@@ -83,6 +90,7 @@ class Effects {
 
   DeviceMemory& memory_;
   const Regions& regions_;
+  const BadIndexHandler on_bad_index_;
   PendingPtr unused();
 
   std::vector<std::deque<PendingPtr>> streams_;

@@ -45,7 +45,8 @@ Server::Server(const MachineOptions& options, const Regions& regions)
       scheduler_(options.cards, [this](const FinishedOperation& operation) { account_.add_operation(operation); }),
       memory_(map_, options.data),
       ledger_(options.cards.size() + 1),
-      effects_(memory_, regions),
+      effects_(memory_, regions,
+               [this](const Effect& effect, const kernels::BadIndex& bad) { assert_in_kernel(effect, bad); }),
       findings_(names_, ledger_.order(), options.cards.size()),
       arena_(0, regions.arena_bytes()) {
   for (int i = 0; i < map_.cards(); ++i) {

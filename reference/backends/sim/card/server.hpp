@@ -194,6 +194,8 @@ class Server {
                    Block* (&blocks)[kMaxOperands]);
   Operation enter_launch(const Command& command, const KernelCall& call, const std::uint32_t (&names)[kMaxOperands],
                          Block* (&blocks)[kMaxOperands], Effect& effect);
+  // A kernel met an index out of range: CUDA's device-side assert, after which a card does nothing any more.
+  void assert_in_kernel(const Effect& effect, const kernels::BadIndex& bad);
 
   // --- server_order.cpp
   void stream_create(const Command& command);
@@ -232,7 +234,7 @@ class Server {
   std::vector<Event> events_;
   std::array<Worker, kMaxWorkers> workers_;
   Transfer upload_, download_;
-  std::uint64_t next_sequence_ = 0, commands_ = 0, case_steps_ = 0, real_bytes_ = 0, staged_ = 0;
+  std::uint64_t next_sequence_ = 0, commands_ = 0, launches_ = 0, case_steps_ = 0, real_bytes_ = 0, staged_ = 0;
   bool began_ = false;
   std::atomic<bool> stopped_{false};
   std::optional<Violation> violation_;

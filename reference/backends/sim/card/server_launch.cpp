@@ -58,9 +58,12 @@ Operation Server::enter_launch(const Command& command, const KernelCall& call,
   who.kernel = static_cast<std::uint8_t>(call.kernel);
   const auto count = static_cast<std::size_t>(call.operand_count);
   const auto outputs = static_cast<std::size_t>(outputs_of(call.kernel));
-  who.inputs = static_cast<std::uint8_t>(count - outputs);
   const auto name = [&](std::size_t i) { return names[i] != 0 || blocks[i] == nullptr ? names[i] : blocks[i]->name; };
-  for (std::size_t i = outputs; i < count && i - outputs < std::size(who.names); ++i) who.names[i - outputs] = name(i);
+  for (std::size_t i = outputs; i < count; ++i) {
+    if (is_absent(call.operands[i])) continue;
+    if (who.inputs < std::size(who.names)) who.names[who.inputs] = name(i);
+    ++who.inputs;
+  }
   const auto touch_all = [&](Access access) {
     for (std::size_t i = 0; i < count; ++i) {
       const bool touched = (static_cast<int>(call.operands[i].access) & static_cast<int>(access)) != 0;
@@ -71,6 +74,10 @@ Operation Server::enter_launch(const Command& command, const KernelCall& call,
   };
   touch_all(Access::read);
   touch_all(Access::write);
+  effect.who = who;
+  effect.launch = ++launches_;
+  effect.device = command.header.device;
+  effect.stream = command.header.stream;
   return enter(command, who, effect);
 }
 
@@ -121,6 +128,21 @@ void Server::launch(const Command& command, const Record& record) {
   const Operation operation = enter_launch(command, call, names, blocks, effect);
   effect.call = &call;
   carry_out(operation, std::move(effect));
+}
+
+// `what` is PyTorch's first sentence. The others say what PyTorch's card does not know.
+void Server::assert_in_kernel(const Effect& effect, const kernels::BadIndex& bad) {
+  const std::string range = (bad.negative_allowed ? "-" + std::to_string(bad.size) : std::string("0")) + " to " +
+                            std::to_string(bad.size - 1);
+  refuse({"device-assert", "CUDA error: device-side assert triggered",
+          findings_.what(effect.who) + ", launch " + std::to_string(effect.launch) +
+              ", on sim:" + std::to_string(effect.device) + ", stream " + std::to_string(effect.stream) +
+              ", met an index out of range: number " + std::to_string(bad.position) + " of operand " +
+              std::to_string(bad.operand) + " is " + std::to_string(bad.value) + ", and allowed are " +
+              (bad.size > 0 ? range : "none") +
+              "; kernels run after the call that launched them has returned, so an earlier line than this one is wrong",
+          "run the same step on the CPU, where the error comes at once and names the call, and check what made the "
+          "indices; nothing more can be done on this card"});
 }
 
 }  // namespace labrig::sim

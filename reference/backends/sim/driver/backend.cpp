@@ -55,6 +55,13 @@ std::string SimBackend::describe() const {
   return device().str() + ": " + handles.card_names[i] + ", simulated, " + size_text(handles.capacity_bytes[i]);
 }
 
+std::string SimBackend::lacks_bf16() const {
+  const Handles& handles = client_->handles();
+  const auto i = static_cast<std::size_t>(index_);
+  if (i >= handles.without_bf16.size() || handles.without_bf16[i].empty()) return {};
+  return handles.card_names[i] + " has " + handles.without_bf16[i];
+}
+
 MemoryInfo SimBackend::memory_info() {
   const auto values = client_->call(Opcode::statistics, target(), {});
   return {values.value[0], values.value[1]};

@@ -33,6 +33,7 @@ class SimBackend final : public Backend {
   Device device() const override { return {DeviceType::sim, index_}; }
   std::string describe() const override;
   MemoryInfo memory_info() override;
+  std::string lacks_bf16() const override;
 
   void* driver_malloc(std::size_t bytes) override;
   void driver_free(void* memory) override;

@@ -30,6 +30,9 @@ Handles make_handles(const MachineOptions& options, RegionFiles files) {
   for (const Profile& card : options.cards) {
     handles.capacity_bytes.push_back(card.capacity_bytes);
     handles.card_names.push_back(card.name);
+    handles.without_bf16.push_back(card.bf16 ? ""
+                                             : "compute capability " + std::to_string(card.compute_capability_major) +
+                                                   "." + std::to_string(card.compute_capability_minor));
   }
   return handles;
 }

@@ -57,7 +57,7 @@ class Positions {
       for (int d = 0; d < operand.sizes.count(); ++d) from += index[d] * operand.strides[d];
       const std::int64_t value = static_cast<const std::int64_t*>(operand.data)[from], size = whole_.sizes[i];
       if (value >= size || value < (only_from_start_ ? 0 : -size)) {
-        throw BadIndex{kFirstIndex + i, position, value, size};
+        throw BadIndex{kFirstIndex + i, position, value, size, !only_from_start_};
       }
       offset += (value < 0 ? value + size : value) * whole_.strides[i];
     }

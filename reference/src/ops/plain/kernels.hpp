@@ -17,6 +17,7 @@ void run(const KernelCall& call);
 struct BadIndex {
   int operand = 0;
   std::int64_t position = 0, value = 0, size = 0;
+  bool negative_allowed = false;  // from -size on
 };
 
 void matmul(const KernelCall& call);

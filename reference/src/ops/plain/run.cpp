@@ -126,8 +126,6 @@ void dispatch_call(const KernelCall& call) {
     case Kernel::amp_unscale:
     case Kernel::amp_update_scale:
       return step(call);
-    default:  // TODO: goes when all kernels are there
-      break;
   }
 }
 
