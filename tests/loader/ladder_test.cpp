@@ -2,6 +2,7 @@
 // in plugins/broken/expected. LABRIG_APPROVE=1 writes the files anew; read the difference before committing it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +132,34 @@ TEST(Ladder, RefusesWhatTheLabForbids) {
   ASSERT_NE(inspection.error(), nullptr);
   EXPECT_EQ(inspection.error()->code(), "plugin-imports");
   EXPECT_NE(std::string(inspection.error()->what()).find("labrig::mul("), std::string::npos);
+}
+
+TEST(Ladder, MapsALibraryOfLabrigOnlyWithAPluginThatUsesIt) {
+  const auto needs_amp = [](const char* name) {
+    return std::ranges::count(loader::read_elf(plugin_named(name)).value().needed, "liblabrig-amp.so") == 1;
+  };
+  EXPECT_FALSE(needs_amp("fine"));
+  EXPECT_TRUE(needs_amp("uses_amp"));
+  for (const loader::Rung& rung : climb(plugin_named("uses_amp"))) EXPECT_TRUE(rung.ok) << rung.name << rung.detail;
+}
+
+TEST(Ladder, RefusesALibraryOfLabrigThatTheLabForbids) {
+  for (const auto& [name, what] : {std::pair("uses_amp", "this plugin uses `labrig::amp::GradScaler::"),
+                                   std::pair("needs_amp", "this plugin uses `labrig::amp::*`")}) {
+    const loader::Inspection inspection =
+        loader::inspect(plugin_named(name), {LABRIG_SUBMISSION_KIND, "scale", {"labrig::amp::*"}});
+    ASSERT_NE(inspection.error(), nullptr) << name;
+    EXPECT_EQ(inspection.error()->code(), "plugin-imports");
+    EXPECT_TRUE(std::string(inspection.error()->what()).starts_with(what)) << inspection.error()->what();
+  }
+}
+
+// What a lab forbids must not come with the worker itself.
+TEST(Worker, MapsNoLibraryThatALabMayForbid) {
+  const fs::path root = LABRIG_ROOT;
+  for (const char* file : {"bin/labrig-worker", "lib/liblabrig-sdk.so", "lib/liblabrig-core.so"})
+    for (const std::string& name : loader::read_elf(root / file).value().needed)
+      EXPECT_TRUE(name != "liblabrig-amp.so" && name != "liblabrig-data.so") << file << " needs " << name;
 }
 
 TEST(Ladder, RefusesAFolder) {

@@ -123,7 +123,8 @@ class Climb {
           "no submission may use `{}`: it reaches into what belongs to labrig, or loads code that was not handed in");
       refuse_import(name, want_.forbid, kForbiddenByLab);
     }
-    for (const std::string& library : found_.file.needed) refuse_import(contents_of(library), want_.forbid, kForbiddenByLab);
+    for (const std::string& library : found_.file.needed)
+      refuse_import(contents_of(library), want_.forbid, kForbiddenByLab);
     return fmt::format("{} symbols, none of them forbidden", found_.file.imported.size());
   }
 

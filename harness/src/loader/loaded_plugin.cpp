@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "labrig/dtype.hpp"
 #include "labrig/plugin.hpp"
 
 namespace labrig::loader {
@@ -49,6 +51,23 @@ Error cannot_load(const std::string& message) {
       "needs");
 }
 
+// A library that stays mapped, on purpose: see the class comment.
+boost::dll::shared_library& map_library(const std::filesystem::path& path) {
+  namespace dll = boost::dll;
+  static std::vector<dll::shared_library*> kept;
+  kept.push_back(new dll::shared_library(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local));
+  return *kept.back();
+}
+
+// Maps those of labrig's libraries that the plugin needs, from beside labrig-core: a plugin need not know where labrig
+// lies, and a library that no plugin needs is not mapped.
+void map_own_libraries(const std::filesystem::path& plugin) {
+  const std::filesystem::path folder = boost::dll::symbol_location(promote_types).parent_path();
+  const ElfFile file = read_elf(plugin).value();
+  for (const std::string& name : file.needed)
+    if (name.starts_with("liblabrig-") && std::filesystem::exists(folder / name)) map_library(folder / name);
+}
+
 // Runs a function of the plugin; what it throws becomes the Error of this rung.
 template <class Function>
 auto guarded(const char* code, const char* what, const char* fix, Function&& function) {
@@ -89,14 +108,9 @@ void LoadedPlugin::destroy() {
 }
 
 void LoadedPlugin::load(const std::filesystem::path& path) {
-  namespace dll = boost::dll;
-  // Never freed, on purpose: see the class comment.
-  auto* library = new dll::shared_library();
-  static std::vector<dll::shared_library*> kept;
-  kept.push_back(library);
   try {
-    library->load(std::filesystem::absolute(path), dll::load_mode::rtld_now | dll::load_mode::rtld_local);
-    entry_ = &library->get<const labrig_plugin_v1>(LABRIG_ENTRY_SYMBOL);
+    map_own_libraries(path);
+    entry_ = &map_library(std::filesystem::absolute(path)).get<const labrig_plugin_v1>(LABRIG_ENTRY_SYMBOL);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& failure) {

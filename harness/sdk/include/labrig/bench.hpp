@@ -46,7 +46,7 @@ struct BenchResult {
   BenchTime end_to_end;              // the host's clock, until the device is done
   double empty_event_pair_ms = 0;    // what two events with nothing between them are apart; 0 on the host
   // Lines for a person.
-  std::string str() const;
+  LABRIG_API std::string str() const;
 };
 
 // `work` queues what is to be measured in the current stream of `device` (or does it at once, on the host), as often as
