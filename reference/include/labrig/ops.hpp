@@ -98,9 +98,9 @@ LABRIG_API const Tensor& masked_fill_(const Tensor& x, const Tensor& mask, doubl
 LABRIG_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 // Rows of x along `dim`, in the order of a 1-d or 0-dim tensor of indices (i64 or i32; none negative).
 LABRIG_API Tensor index_select(const Tensor& x, int dim, const Tensor& index);
-// x[i0, i1, …]: tensors of indices (i64, i32, u8), broadcast together, for the leading dimensions; or one bool mask of
-// the shape of x's leading dimensions, which is read on the host (one value synchronisation on a card). Indices may be
-// on the CPU while x is on a card. Negative ones count from the end.
+// x[i0, i1, …]: tensors of indices (i64 or i32), broadcast together, for the leading dimensions; negative ones count
+// from the end. A bool or u8 tensor is a mask over as many dimensions as it has, and is read on the host (one value
+// synchronisation on a card). Both may be on the CPU while x is on a card.
 LABRIG_API Tensor index(const Tensor& x, const std::vector<Tensor>& indices);
 // Rows of `weight` [entries, width] for a tensor of ids (i64 or i32), of any shape: [ids' shape, width]. The gradient
 // of row `padding_idx` stays 0.
