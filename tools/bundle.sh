@@ -17,7 +17,7 @@ cp -L build/bin/labrig build/bin/labrig-{supervisor,worker,device,handout} "$bun
 cp -L build/lib/liblabrig-*.so "$bundle/lib/"
 # What `make device` runs: tests on a card, training on a card, checkpoints against the Python package, and the recordings
 # that `labrig conform` compares with.
-for program in build/bin/*contract* build/bin/labrig-device-test build/bin/*training-test build/bin/nn-test; do
+for program in build/bin/*contract* build/bin/labrig-device-test build/bin/nn-test; do
   cp -L "$program" "$bundle/tests/"
 done
 cp tools/device.sh "$bundle/tests/"
