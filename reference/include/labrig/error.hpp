@@ -54,7 +54,7 @@ class [[nodiscard]] Result {
     if (!ok()) throw error();
     return std::get<0>(state_);
   }
-  T&& value() && {
+  T value() && {  // by value, so that `for (x : f().value().list)` does not outlive it
     if (!ok()) throw error();
     return std::get<0>(std::move(state_));
   }
