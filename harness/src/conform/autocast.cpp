@@ -1,5 +1,7 @@
 #include "conform/autocast.hpp"
 
+#include <algorithm>
+#include <map>
 #include <optional>
 
 #include "conform/operator_table.hpp"
@@ -19,8 +21,12 @@ struct Row {
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-// An error is recorded by its first line.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// An error is compared by its first line; builds of PyTorch differ in whether names in it begin with "torch.".
+std::string first_line(std::string text) {
+  text.erase(std::min(text.find('\n'), text.size()));
+  for (std::size_t at = text.find("torch."); at != text.npos; at = text.find("torch.", at)) text.erase(at, 6);
+  return text;
+}
 
 std::optional<Dtype> dtype_named(std::string text) {
   if (text.starts_with("torch.")) text.erase(0, 6);

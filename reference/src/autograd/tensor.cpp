@@ -19,7 +19,7 @@ bool Tensor::requires_grad() const {
 
 const Tensor& Tensor::requires_grad_(bool on) const {
   if (on && !is_floating_point(dtype())) {
-    throw Error("no-gradient", "Only Tensors of floating point and complex dtype can require gradients",
+    throw Error("no-gradient", "only Tensors of floating point dtype can require gradients",
                 std::string("a number of type ") + name_of(dtype()) + " does not change by small steps",
                 "convert the tensor to f32 first");
   }
