@@ -40,6 +40,13 @@ class CardFamilies : public CardKernels {
     spread(placed, positive);
     return placed;
   }
+  // The same, never expanded: of equal values a normalisation makes noise, 1 / sqrt(eps) times what was rounded.
+  Placed uneven_in(const Dims& sizes, Dtype dtype) {
+    Placed placed = place(sizes, dtype, Access::write);
+    placed.operand.access = Access::read;
+    spread(placed);
+    return placed;
+  }
   Placed out(const Dims& sizes, Dtype dtype, Access access = Access::write) {
     Placed placed = place(sizes, dtype, access);
     spread(placed);
@@ -220,7 +227,7 @@ TEST_F(CardFamilies, NormalisationsAreWithinRounding) {
       return chance(30) ? absent() : spread_in({count}, chance(50) ? dtype : statistics);
     };
     std::vector<Placed> all{out({rows, columns}, dtype),       out({rows}, statistics), out({rows}, statistics),
-                            spread_in({rows, columns}, dtype), parameters(columns),     parameters(columns)};
+                            uneven_in({rows, columns}, dtype), parameters(columns),     parameters(columns)};
     ASSERT_NO_FATAL_FAILURE(compare(Kernel::layer_norm, all, {bits(1e-5)}, {64, 256}));
     std::vector<Placed> back{out({rows, columns}, dtype),       spread_in({rows, columns}, dtype),
                              spread_in({rows, columns}, dtype), parameters(columns),
@@ -245,7 +252,7 @@ TEST_F(CardFamilies, NormalisationsOfChannelsAreWithinRounding) {
     const bool tracks = chance(60);
     const auto running = [&] { return tracks ? out({c}, statistics, Access::read_write) : absent(Access::read_write); };
     std::vector<Placed> all{out(sizes, dtype), out({c}, statistics),    out({c}, statistics), running(),
-                            running(),         spread_in(sizes, dtype), parameters(),         parameters()};
+                            running(),         uneven_in(sizes, dtype), parameters(),         parameters()};
     ASSERT_NO_FATAL_FAILURE(compare(Kernel::batch_norm, all, {bits(1e-5), bits(0.1)}, {64, 256}));
     std::vector<Placed> eval{out(sizes, dtype),
                              spread_in(sizes, dtype),
@@ -285,7 +292,9 @@ TEST_F(CardFamilies, IndexingEqualsTheHostsAndAddsInItsOrder) {
     const int dims = static_cast<int>(pick(1, 4)), indices = static_cast<int>(pick(1, std::min(dims, 3)));
     Dims whole, shape, picked;
     for (int d = 0; d < dims; ++d) whole.push_back(chance(10) ? pick(50, 600) / (d + 1) : pick(1, 7));
-    while (whole.product() > 200'000) whole[0] = (whole[0] + 1) / 2;
+    while (whole.product() > 200'000) {
+      for (int d = 0; d < dims; ++d) whole[d] = (whole[d] + 1) / 2;
+    }
     for (int d = 0; d < static_cast<int>(pick(0, 2)); ++d) shape.push_back(chance(5) ? 0 : some_size());
     // Indices of shape [0] look like ones that are absent.
     if (shape.count() + dims - indices > kMaxDims || (indices > 1 && shape == Dims{0})) continue;

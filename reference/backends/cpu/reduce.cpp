@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "kernels.hpp"
+#include "ops/plain/kernels.hpp"
 #include "ops/reduced.hpp"
 
 namespace labrig::cpu {
@@ -140,11 +141,15 @@ void reduce(const KernelCall& call) {
 
 }  // namespace
 
+// The pairs of types that operators make; any other goes the plain way.
 void reduction(const KernelCall& call) {
-  const Dtype out = call.operands[0].dtype;
-  dispatch(call.operands[1].dtype, [&]<class T>() {
-    if (out == call.operands[1].dtype) return reduce<T, T>(call);
-    dispatch(out, [&]<class Out>() { reduce<Out, T>(call); });
+  const Dtype in = call.operands[1].dtype, out = call.operands[0].dtype;
+  dispatch(in, [&]<class T>() {
+    if (out == in) return reduce<T, T>(call);
+    if constexpr (!is_float_element<T>) {
+      if (out == Dtype::i64) return reduce<std::int64_t, T>(call);
+    }
+    kernels::reduction(call);
   });
 }
 
