@@ -155,6 +155,12 @@ TEST_P(Reductions, LetANaNDecideAMaximum) {
   EXPECT_EQ(max(put({-INFINITY, -INFINITY}, {2})).item(), -INFINITY);
 }
 
+TEST_P(Products, KeepTheirDigitsOverALongSum) {
+  const Tensor tenths = full({1, 1'000'000}, 0.1, device);
+  const double sum = matmul(tenths, ones({1'000'000, 1}, device)).item();
+  EXPECT_NEAR(sum, 1e6 * static_cast<double>(0.1F), 100);  // a plain sum in f32 is off by 958
+}
+
 const auto kDevices = testing::Values("cpu", "sim:0", "cuda:0");
 const auto kNames = [](const auto& parameter) { return std::string(name_of(Device(parameter.param).type())); };
 INSTANTIATE_TEST_SUITE_P(Every, Products, kDevices, kNames);

@@ -111,9 +111,11 @@ Tensor layer_normalised(const Inputs& x, const Attributes& a) {
   return layer_norm(x[0], *shape, input_or_none(x, 1), input_or_none(x, 2), a.number({"eps"}, 1e-5));
 }
 
-// [x, weight, bias], or with the running statistics [x, running_mean, running_var, weight, bias].
+// [x, weight, bias], or with the running statistics [x, running_mean, running_var, weight, bias]; these alone are meant
+// by three tensors where the statistics of the batch are not used.
 Tensor batch_normalised(const Inputs& x, const Attributes& a) {
-  const std::size_t first = x.size() > 3 ? 3 : 1;
+  const bool statistics = x.size() > 3 || (x.size() == 3 && !a.flag({"training"}, true));
+  const std::size_t first = statistics ? 3 : 1;
   const Tensor mean = first == 3 ? x[1] : Tensor(), variance = first == 3 ? x[2] : Tensor();
   return batch_norm(x[0], mean, variance, input_or_none(x, first), input_or_none(x, first + 1),
                     a.flag({"training"}, first == 1), a.number({"momentum"}, 0.1), a.number({"eps"}, 1e-5));

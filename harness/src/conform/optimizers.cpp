@@ -49,15 +49,17 @@ std::unique_ptr<optim::Optimizer> adam(const Tensor& parameter, const Attributes
   return std::make_unique<Adam>(std::vector<Tensor>{parameter}, options);
 }
 
-// Null for a name that says nothing, where `config` does not either.
-std::unique_ptr<optim::Optimizer> made(const std::string& name, const Tensor& parameter, const Attributes& config) {
+// Null for a name that says nothing, where `config` does not either. What a config leaves out is PyTorch's default.
+std::unique_ptr<optim::Optimizer> made(const std::string& name, const Tensor& parameter, const Attributes& config,
+                                       bool has_config) {
   const auto known = std::find_if(kByName.begin(), kByName.end(), [&](const Settings& s) { return s.name == name; });
-  Settings settings = known == kByName.end() ? Settings{} : *known;
-  if (known == kByName.end()) settings.lr = 1e-3;  // PyTorch's own
+  Settings settings{name, known == kByName.end() ? "" : known->optimizer, 1e-3};
+  const bool by_name = known != kByName.end() && !has_config;
+  if (by_name) settings = *known;
   const std::string kind = lower(config.text({"optimizer", "kind", "type"}, std::string(settings.optimizer)));
   if (kind == "adam") return adam<optim::Adam, optim::AdamOptions>(parameter, config, settings);
   if (kind == "adamw") {
-    if (known == kByName.end()) settings.weight_decay = optim::AdamWOptions{}.weight_decay;
+    if (!by_name) settings.weight_decay = optim::AdamWOptions{}.weight_decay;
     return adam<optim::AdamW, optim::AdamWOptions>(parameter, config, settings);
   }
   if (kind != "sgd") return nullptr;
@@ -130,7 +132,7 @@ Outcome optimizers(const JsonFile& file, Device device) {
     const Tensor parameter = on(target.device(), steps.parameters[0]);
     parameter.requires_grad_();
     const Attributes config(entry.find("config"));
-    const std::unique_ptr<optim::Optimizer> optimizer = made(name, parameter, config);
+    const std::unique_ptr<optim::Optimizer> optimizer = made(name, parameter, config, entry.find("config").has_value());
     outcome.ignored.merge(config.unknown());
     if (!optimizer) {
       outcome.left_out[name] = "not known here";

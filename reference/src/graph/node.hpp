@@ -109,7 +109,7 @@ void record(const char* name, const Tensor& out, std::span<const Tensor* const> 
   if (!is_floating_point(out.dtype())) return;
   Edges edges = edges_of(inputs);
   if (edges.empty()) return;
-  Saver save(name, inputs, edges);
+  Saver save(name, out, inputs, edges);
   Backward backward = make(save);
   attach(name, out, std::move(edges), std::move(backward), save.chain());
 }
@@ -133,7 +133,7 @@ void record_in_place(const char* name, const Tensor& self, std::initializer_list
   Edges edges = edges_of(inputs);  // as they were before the change
   changed_in_place(self);
   if (edges.empty()) return;
-  Saver save(name, inputs, edges, &self);
+  Saver save(name, self, inputs, edges);
   Backward backward = make(save);
   attach_in_place(name, self, inputs, std::move(edges), std::move(backward), save.chain());
 }

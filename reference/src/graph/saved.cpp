@@ -67,14 +67,14 @@ std::vector<const TensorImpl*> SavedChain::tensors() const {
   return result;
 }
 
-// The step that made it: this one, unless it is an input.
+// The step that made it; null for a leaf and for what has no history.
 const char* Saver::producer_of(const Tensor& tensor) const {
-  if (changed_ && changed_->is_same(tensor)) return node_;
+  if (out_.is_same(tensor)) return node_;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (!inputs_[i]->defined() || !inputs_[i]->is_same(tensor)) continue;
     return edges_[i] && !edges_[i]->is_accumulator() ? edges_[i]->name() : nullptr;
   }
-  return node_;
+  return nullptr;
 }
 
 SavedTensor Saver::operator()(const Tensor& tensor) const {

@@ -41,10 +41,10 @@ class SavedChain {
 
 class Saver {
  public:
-  // `changed`: the input that the operator changes in place.
-  Saver(const char* node, std::span<const Tensor* const> inputs, const std::vector<std::shared_ptr<Node>>& edges,
-        const Tensor* changed = nullptr)
-      : node_(node), inputs_(inputs), edges_(edges), changed_(changed) {}
+  // `out`: what the operator made, or changed in place.
+  Saver(const char* node, const Tensor& out, std::span<const Tensor* const> inputs,
+        const std::vector<std::shared_ptr<Node>>& edges)
+      : node_(node), out_(out), inputs_(inputs), edges_(edges) {}
   // `tensor` may be an input, the output or a tensor of the operator's own; an undefined one gives an empty result.
   SavedTensor operator()(const Tensor& tensor) const;
   // The same when the gradient of input i will be asked for, else an empty one.
@@ -56,9 +56,9 @@ class Saver {
   const char* producer_of(const Tensor& tensor) const;
 
   const char* node_;
+  const Tensor& out_;
   std::span<const Tensor* const> inputs_;
   const std::vector<std::shared_ptr<Node>>& edges_;
-  const Tensor* changed_;
   mutable SavedChain chain_;
 };
 

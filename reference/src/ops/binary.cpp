@@ -43,7 +43,7 @@ void apply(const Arithmetic& op, const Tensor& out, const Tensor& a, const Tenso
   if (is_number_for(device, b)) return run(op.scalar_kernel, {&out, &a}, {number(b)});
   if (is_number_for(device, a)) {
     if (op.commutes) return run(op.scalar_kernel, {&out, &b}, {number(a)});
-    const Tensor on_card = full({}, a.item(), {out.dtype(), device});
+    const Tensor on_card = filled({}, a.item(), {out.dtype(), device});
     return run(op.kernel, {&out, &on_card, &b});
   }
   run(op.kernel, {&out, &a, &b});

@@ -8,7 +8,7 @@ namespace {
 // kernel; a tensor with dimensions as it is.
 Tensor comparable(const Tensor& x, Dtype dtype, Device device) {
   if (x.dim() > 0) return x;
-  return x.device() == device ? x.to(dtype) : full({}, x.item(), {dtype, device});
+  return x.device() == device ? x.to(dtype) : filled({}, x.item(), {dtype, device});
 }
 
 Tensor compare(Kernel kernel, const char* name, const Tensor& a, const Tensor& b) {
@@ -22,7 +22,7 @@ Tensor compare(Kernel kernel, const char* name, const Tensor& a, const Tensor& b
 
 Tensor compare(Kernel kernel, const char* name, const Tensor& a, Scalar b) {
   impl_of(a);
-  return compare(kernel, name, a, full({}, b.value(), {result_type(a, b), a.device()}));
+  return compare(kernel, name, a, filled({}, b.value(), {result_type(a, b), a.device()}));
 }
 
 }  // namespace

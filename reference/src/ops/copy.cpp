@@ -24,6 +24,7 @@ void record_copy(const char* node, const Tensor& copy, const Tensor& x) {
 }
 
 const Tensor& fill(const Tensor& self, double value, const char* node) {
+  check_holds(impl_of(self).dtype, value);
   graph::check_in_place(self);
   fill_values(self, value);
   graph::record_in_place(node, self, {&self}, [](graph::Saver&) {

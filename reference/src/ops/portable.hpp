@@ -3,6 +3,7 @@
 // No header of CUDA is needed. Read next: formulas.hpp, philox.hpp.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #ifdef __CUDACC__
@@ -26,6 +27,16 @@ LABRIG_HD inline double plus(double a, double b) {
   return __dadd_rn(a, b);
 #else
   return a + b;
+#endif
+}
+
+// a b + c, rounded once.
+template <class V>
+LABRIG_HD V fused(V a, V b, V c) {
+#ifdef __CUDA_ARCH__
+  return ::fma(a, b, c);
+#else
+  return std::fma(a, b, c);
 #endif
 }
 

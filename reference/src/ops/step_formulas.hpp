@@ -1,6 +1,7 @@
 // What one element goes through in a step of SGD or Adam, once for every backend. V is float or double; `rounded` gives
 // a V as it would be after a store in the type of the parameter: PyTorch rounds after each operation that it carries
-// out by itself, and an eps of 1e-8 is 0 in f16. Read next: plain/step.cpp (the loops around them).
+// out by itself, and an eps of 1e-8 is 0 in f16. "a + alpha b" is one operation there, and rounds once. Read next:
+// plain/step.cpp (the loops around them).
 #pragma once
 
 #include <cmath>
@@ -25,12 +26,12 @@ struct Sgd {
   template <class Rounded>
   LABRIG_HD void operator()(V& parameter, V* buffer, V gradient, Rounded rounded) const {
     V change = gradient;
-    if (decay != 0) change = rounded(change + decay * parameter);
+    if (decay != 0) change = rounded(fused(decay, parameter, change));
     if (buffer != nullptr) {
-      *buffer = first ? change : rounded(rounded(*buffer * momentum) + undamped * change);
-      change = nesterov ? rounded(change + momentum * *buffer) : *buffer;
+      *buffer = first ? change : rounded(fused(undamped, change, rounded(*buffer * momentum)));
+      change = nesterov ? rounded(fused(momentum, *buffer, change)) : *buffer;
     }
-    parameter -= lr * change;
+    parameter = fused(-lr, change, parameter);
   }
 };
 

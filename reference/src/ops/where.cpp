@@ -58,6 +58,7 @@ Tensor where(const Tensor& condition, const Tensor& a_in, const Tensor& b_in) {
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   const Device device = common_device("masked_fill", {{"x", &x}, {"mask", &mask}});
   check_mask(kMaskText, mask);
+  check_holds(x.dtype(), value);
   const Tensor on_device = mask.to(device), values = x.detach().to(device);
   Tensor out = make_tensor(broadcast_sizes(x.sizes(), mask.sizes()), {x.dtype(), device}, "masked_fill");
   run(Kernel::masked_fill, {&out, &values, &on_device}, {scalar_bits(value)});
@@ -70,6 +71,7 @@ const Tensor& masked_fill_(const Tensor& self, const Tensor& mask, double value)
   graph::check_in_place(self);
   common_device("masked_fill", {{"self", &self}, {"mask", &mask}});
   check_mask(kMaskText, mask);
+  check_holds(self.dtype(), value);
   check_fills(self.sizes(), mask.sizes());
   const Tensor on_device = mask.to(self.device());
   run(Kernel::masked_fill, {&self, &self, &on_device}, {scalar_bits(value)});

@@ -1,4 +1,6 @@
 // New tensors. On a card their values are written by a kernel there: nothing crosses the bus.
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "device/registry.hpp"
@@ -62,7 +64,45 @@ Tensor empty(const Dims& sizes, Options options) {
   return with_origin(make_tensor(sizes, options, ""), Origin::made_by("empty"));
 }
 
+namespace {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+}  // namespace
+
+void check_holds(Dtype dtype, double value) {
+  // By Dtype: the largest number, and what PyTorch calls the type here.
+  static constexpr struct {
+    double largest;
+    const char* name;
+  } kTypes[kDtypeCount] = {{3.4028234663852886e38, "float"},
+                           {65504, "at::Half"},
+                           {3.3895313892515355e38, "at::BFloat16"},
+                           {1.7976931348623157e308, "double"},
+                           {0x1p63, "int64_t"},
+                           {2147483647, "int"},
+                           {255, "uint8_t"},
+                           {0, "bool"}};
+  if (dtype == kBool) return;
+  const auto& type = kTypes[static_cast<int>(dtype)];
+  const bool fits = std::abs(value) <= type.largest && !(dtype == kI64 && value == 0x1p63);
+  if (fits || (is_floating_point(dtype) && !std::isfinite(value)) || (dtype == kI32 && value == -0x1p31)) return;
+  throw Error("value-overflow", std::string("value cannot be converted to type ") + type.name + " without overflow",
+              "elements of type " + std::string(name_of(dtype)) + " cannot hold " + number_text(value),
+              is_floating_point(dtype) ? "use a number that the type holds (f16 ends at 65504), or -infinity for a mask"
+                                       : "use a number that the type holds, or another type");
+}
+
 Tensor full(const Dims& sizes, double value, Options options) {
+  check_holds(options.dtype, value);
+  return filled(sizes, value, options);
+}
+
+Tensor filled(const Dims& sizes, double value, Options options) {
   Tensor result = with_origin(make_tensor(sizes, options, ""), Origin::made_by("full"));
   fill_values(result, value);
   return result;

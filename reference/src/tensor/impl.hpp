@@ -77,6 +77,11 @@ void launch(const Tensor& out, const KernelCall& call);
 
 // dst <- value.
 void fill_values(const Tensor& dst, double value);
+// Throws `value-overflow` when elements of this type cannot hold the number that a caller gave (infinities fit into
+// floats).
+void check_holds(Dtype dtype, double value);
+// full() for a number that was computed: what does not fit overflows.
+Tensor filled(const Dims& sizes, double value, Options options);
 // dst <- src: broadcast, converted, from any device to any other. `cause` is what the trace and the card are told.
 void copy_values(const Tensor& dst, const Tensor& src, bool non_blocking, trace::Cause cause);
 // A contiguous copy of `src` on its own device, of type `dtype`.

@@ -188,6 +188,12 @@ Layout Layout::expand(const Dims& target) const {
     }
     const std::int64_t size = d < 0 ? 1 : sizes[d];
     if (target[i] == -1) result.sizes[i] = size;
+    if (result.sizes[i] < 0) {
+      throw Error("shape-mismatch",
+                  "Trying to create tensor with negative dimension " + text(target[i]) + ": " + target.str(),
+                  "a size counts elements; only -1 has a meaning, which is to keep the size that is there",
+                  "correct the shape");
+    }
     if (result.sizes[i] != size && size != 1) {
       throw Error("shape-mismatch",
                   "The expanded size of the tensor (" + text(target[i]) + ") must match the existing size (" +

@@ -1,4 +1,5 @@
 // Values of a tensor as numbers and as text. On a card every call here waits for the work queued before it.
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -46,6 +47,7 @@ std::string element_text(const std::byte* at, Dtype dtype) {
     if constexpr (std::is_same_v<Element, kernels::Bool8>) {
       return element.byte ? "true" : "false";
     } else if constexpr (kernels::is_float_element<Element>) {
+      if (std::isnan(kernels::load(element))) return "nan";  // whatever its sign
       char text[32];
       std::snprintf(text, sizeof text, "%.*g", std::is_same_v<Element, double> ? 10 : 6,
                     static_cast<double>(kernels::load(element)));

@@ -356,5 +356,22 @@ TEST(Gradient, KeepsOnlyWhatIsAliveAnyway) {
   EXPECT_EQ(kept_bytes([&] { return binary_cross_entropy_with_logits(x, other); }), 4);
 }
 
+TEST(Fill, RefusesANumberThatTheTypeCannotHold) {
+  const auto mask = ones({1}, kBool);
+  expect_error("value-overflow", "value cannot be converted to type at::Half without overflow",
+               [&] { masked_fill(zeros({1}, kF16), mask, -1e9); });
+  expect_error("value-overflow", "value cannot be converted to type uint8_t without overflow",
+               [] { zeros({1}, kU8).fill_(300); });
+  expect_error("value-overflow", "value cannot be converted to type int without overflow",
+               [] { full({1}, 1e10, kI32); });
+  expect_error("value-overflow", "value cannot be converted to type int64_t without overflow",
+               [] { full({1}, 0x1p63, kI64); });
+  EXPECT_EQ(full({}, -0x1p63, kI64).item<std::int64_t>(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(full({}, -INFINITY, kF16).item(), -INFINITY);
+  EXPECT_EQ(full({}, 65504, kF16).item(), 65504);
+  EXPECT_EQ(add(full({}, 1, kF16), 1e10).item(), INFINITY);  // computed, not given
+  EXPECT_EQ(full({1}, -NAN).str().find('-'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace labrig

@@ -162,5 +162,15 @@ TEST(InPlace, IsRefusedForExpandedTensorsAndForViewsMadeWithoutGradients) {
   EXPECT_EQ(test::error_of([&] { view.copy_(x[0]); }).code(), "view-without-grad");
 }
 
+TEST(SavedTensors, OfALeafNameNoProducer) {
+  const Tensor scores = zeros({2, 3}).requires_grad_(), target = zeros({2}, kI64);
+  const Tensor loss = cross_entropy(scores, target);
+  target.fill_(1);
+  const Error error = test::error_of([&] { loss.backward(); });
+  EXPECT_NE(std::string(error.what()).find("[torch.LongTensor [2]] is at version 1; expected version 0"),
+            std::string::npos)
+      << error.what();
+}
+
 }  // namespace
 }  // namespace labrig

@@ -178,5 +178,11 @@ TEST(BroadcastSizes, SaysPyTorchsTextAndBothShapes) {
   EXPECT_NE(test::error_of(call).why().find("in [2, 3] and [2] 3 meets 2"), std::string::npos);
 }
 
+TEST(Layout, ExpandsToNoNegativeSize) {
+  expect_error("shape-mismatch", "Trying to create tensor with negative dimension -3: [-3]",
+               [] { Layout::contiguous({1}).expand({-3}); });
+  EXPECT_EQ(Layout::contiguous({1}).expand({-1}).sizes, Dims({1}));
+}
+
 }  // namespace
 }  // namespace labrig

@@ -1,5 +1,6 @@
 // Matrix products: one, a batch, and a layer's. Each output is the sum over k in ascending order, in float (double for
-// f64), however the operands lie; a bias is added to the sum before it is rounded:
+// f64) over 256 at a time, which are added up in double, so that long sums keep their digits; however the operands lie.
+// A bias is added to the sum before it is rounded:
 //
 //   for a band of 8 columns:  panel <- b[:, band] as rows of 8           out[4 rows, 8 columns] in registers,
 //     for 4 rows of a:        rows  <- a[rows, :] as float                 one step of k at a time
@@ -15,20 +16,27 @@ namespace {
 
 constexpr std::int64_t kColumns = 8;
 constexpr std::int64_t kRows = 4;
+constexpr std::int64_t kDepth = 256;
 
 // acc[r][c] = sum over k of rows[r][k] * panel[k][c], k ascending.
 template <class V>
 void tile(const V* rows, const V* panel, std::int64_t depth, V (&result)[kRows][kColumns]) {
-  V acc[kRows][kColumns] = {};
-  for (std::int64_t k = 0; k < depth; ++k) {
-    const V* b = panel + k * kColumns;
+  double total[kRows][kColumns] = {};
+  for (std::int64_t first = 0; first < depth; first += kDepth) {
+    V acc[kRows][kColumns] = {};
+    for (std::int64_t k = first; k < std::min(depth, first + kDepth); ++k) {
+      const V* b = panel + k * kColumns;
+      for (std::int64_t r = 0; r < kRows; ++r) {
+        const V a = rows[r * depth + k];
+        for (std::int64_t c = 0; c < kColumns; ++c) acc[r][c] += a * b[c];
+      }
+    }
     for (std::int64_t r = 0; r < kRows; ++r) {
-      const V a = rows[r * depth + k];
-      for (std::int64_t c = 0; c < kColumns; ++c) acc[r][c] += a * b[c];
+      for (std::int64_t c = 0; c < kColumns; ++c) total[r][c] += static_cast<double>(acc[r][c]);
     }
   }
   for (std::int64_t r = 0; r < kRows; ++r) {
-    for (std::int64_t c = 0; c < kColumns; ++c) result[r][c] = acc[r][c];
+    for (std::int64_t c = 0; c < kColumns; ++c) result[r][c] = static_cast<V>(total[r][c]);
   }
 }
 
