@@ -34,10 +34,13 @@ T number_in(const std::string& text, const std::string& name) {
 }
 
 void begin_part(Metadata& metadata, const std::string& name, const char* kind) {
-  const bool fits = !name.empty() && name.find('.') == std::string::npos;
+  const bool reserved = name == "format" || name.starts_with("device:");  // io.cpp keeps these
+  const bool fits = !name.empty() && name.find('.') == std::string::npos && !reserved;
   if (fits && metadata.emplace(name, kind).second) return;
   throw Error("bad-checkpoint", "a part of a checkpoint cannot be called '" + name + "'",
-              fits ? "there is a part of that name already" : "a dot ends the name of a part",
+              fits       ? "there is a part of that name already"
+              : reserved ? "the file keeps names like that for itself"
+                         : "a dot ends the name of a part",
               "give each part a name of its own, without dots");
 }
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "labrig/error.hpp"
@@ -30,9 +32,31 @@ Error cannot_write(const std::string& path) {
   return bad_file("write", path, std::strerror(errno), "check the folder, its permissions, and the space that is left");
 }
 
+// The file behind a path: a link stays one, and what it leads to is replaced.
+std::string behind_links(const std::string& path) {
+  if (path.find('\0') != path.npos) throw bad_file("write", path, "its name holds a NUL", "correct the name");
+  struct stat facts{};
+  if (stat(path.c_str(), &facts) != 0) return path;  // not there yet
+  if (!S_ISREG(facts.st_mode))
+    throw bad_file("write", path, "there is something that is no plain file", "choose another name");
+  char* const real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) throw cannot_write(path);
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+// Beside the file, of this call alone.
+std::string partial_name(const std::string& path) {
+  static std::atomic<unsigned> calls{0};
+  return path + ".partial-" + std::to_string(getpid()) + "-" + std::to_string(calls.fetch_add(1));
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+// Opening a pipe must not wait for somebody who writes.
+InputFile::InputFile(const std::string& path)
+    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) throw cannot_read(path, std::strerror(errno));
   struct stat facts{};
   const bool plain = fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode);
@@ -59,10 +83,13 @@ std::size_t InputFile::read(std::uint64_t from, std::span<std::byte> into) const
 }
 
 OutputFile::OutputFile(const std::string& path)
-    : path_(path),
-      partial_(path + ".partial-" + std::to_string(getpid())),
-      descriptor_(open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    : path_(behind_links(path)),
+      partial_(partial_name(path_)),
+      descriptor_(open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0) throw cannot_write(path);
+  // Who may read the file stays as it was.
+  struct stat before{};
+  if (stat(path_.c_str(), &before) == 0) static_cast<void>(fchmod(descriptor_, before.st_mode & 07777));
 }
 
 OutputFile::~OutputFile() {

@@ -43,13 +43,15 @@ Metadata with_devices(Metadata metadata, const NamedTensors& tensors) {
   return metadata;
 }
 
-// The device that a tensor was saved on; taken out of the metadata.
-Device take_saved_device(Metadata& metadata, const Entry& entry, const FileFacts& file) {
+// The device that a tensor was saved on; taken out of the metadata. One that labrig does not know ("xpu:0") counts as
+// the host where it does not decide anything.
+Device take_saved_device(Metadata& metadata, const Entry& entry, const FileFacts& file, bool decides) {
   const auto node = metadata.extract(kDevicePrefix + entry.name);
   if (node.empty()) return Device{};
   try {
     return Device(node.mapped());
   } catch (const Error& error) {
+    if (!decides) return Device{};
     throw bad_checkpoint(file, "InvalidHeaderDeserialization", entry.position,
                          "'" + entry.name + "' was saved on the device '" + node.mapped() + "': " + error.what(),
                          "correct \"" + node.key() + "\" in the metadata");
@@ -126,7 +128,8 @@ Loaded load(const std::string& path, const MapLocation& map_location) {
   std::vector<Device> devices;  // all checked before anything is read
   devices.reserve(header.entries.size());
   for (const Entry& entry : header.entries) {
-    devices.push_back(destination(map_location, entry.name, take_saved_device(header.metadata, entry, facts)));
+    const Device saved = take_saved_device(header.metadata, entry, facts, map_location.function() == nullptr);
+    devices.push_back(destination(map_location, entry.name, saved));
   }
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Entry& entry = header.entries[i];

@@ -76,6 +76,14 @@ void check_same_groups(const std::vector<ParameterGroup>& ours, const std::vecto
   }
 }
 
+// The number of steps in a saved state.
+std::int64_t steps_in(const Tensor& step) {
+  const double number = step.numel() == 1 ? step.item() : -1;
+  if (number >= 0 && number < 0x1p53) return static_cast<std::int64_t>(number);
+  throw bad_optimizer("the state has no number of steps", "\"step\" is " + step.str(),
+                      "load a state that state_dict() gave");
+}
+
 }  // namespace
 
 Optimizer::Optimizer(Settings defaults) : defaults_(std::move(defaults)) {}
@@ -172,7 +180,7 @@ void Optimizer::load_state_dict(const State& saved) {
       Memory& memory = own(parameter, loaded, loaded_of);
       for (const auto& [what, tensor] : state->second) {
         if (what == "step") {
-          memory.step = tensor.item<std::int64_t>();
+          memory.step = steps_in(tensor);
         } else {
           // A copy in any case: two optimizers that share their momentum would both be wrong.
           memory.tensors[what] = tensor.to(parameter.device(), parameter.dtype(), false, true);

@@ -307,5 +307,17 @@ TEST_F(Schedule, KnowsTheGroupsItWasMadeWith) {
   EXPECT_EQ(error_of([&] { CosineAnnealingLR(optimizer, 0); }).code(), "bad-scheduler");
 }
 
+TEST(OptimizerState, NeedsANumberOfSteps) {
+  const Tensor w = ones({2}).requires_grad_();
+  w.set_grad(ones({2}));
+  optim::Adam adam({w});
+  adam.step();
+  for (const Tensor& step : {ones({3}), full({}, std::nan("")), full({}, -1)}) {
+    optim::State state = adam.state_dict();
+    state.state[0]["step"] = step;
+    EXPECT_EQ(test::error_of([&] { adam.load_state_dict(state); }).code(), "bad-optimizer");
+  }
+}
+
 }  // namespace
 }  // namespace labrig::optim
