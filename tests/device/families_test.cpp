@@ -265,7 +265,7 @@ TEST_F(CardFamilies, NormalisationsOfChannelsAreWithinRounding) {
         out(sizes, dtype),       out({c}, statistics), out({c}, statistics),       spread_in(sizes, dtype),
         spread_in(sizes, dtype), parameters(),         spread_in({c}, statistics), spread_in({c}, statistics, true)};
     const std::uint64_t of_batch = chance(50) ? 1 : 0;
-    ASSERT_NO_FATAL_FAILURE(compare(Kernel::batch_norm_backward, back, {of_batch, bits(1e-5)}, {64, 512}));
+    ASSERT_NO_FATAL_FAILURE(compare(Kernel::batch_norm_backward, back, {of_batch, bits(1e-5)}, {64, 2048}));
   }
 }
 
