@@ -3,7 +3,6 @@
 #include "labrig/io.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
+#include "checkpoint_files.hpp"
 #include "expect_error.hpp"
 #include "labrig/checkpoint.hpp"
 #include "labrig/nn.hpp"
@@ -23,36 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::error_of;
+using test::Files;
 
 const fs::path kCases = LABRIG_TEST_CHECKPOINTS;
 
-class Files : public testing::Test {
- protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string file(const std::string& content, const std::string& name = "x.safetensors") const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  // A file with this header (after its length) and `data_bytes` of data.
-  std::string with_header(const std::string& header, std::size_t data_bytes) const {
-    std::string content(8, '\0');
-    const std::uint64_t length = header.size();
-    std::memcpy(content.data(), &length, 8);
-    return file(content + header + std::string(data_bytes, '\1'));
-  }
-  static std::string content(const std::string& path) {
-    std::ostringstream all;
-    all << std::ifstream(path, std::ios::binary).rdbuf();
-    return all.str();
-  }
-
- private:
-  fs::path folder_ = fs::temp_directory_path() / ("labrig-io-" + std::to_string(getpid()) + "-" +
-                                                  testing::UnitTest::GetInstance()->current_test_info()->name());
-};
 using Save = Files;
 using Load = Files;
 using Checkpoints = Files;
@@ -399,49 +372,6 @@ TEST_F(Checkpoints, RefuseTextsThatAreNoNumbers) {
   io::save(path("x"), {}, {{"scaler", "numbers"}, {"scaler.scale", "65536 or so"}});
   const io::Checkpoint read = io::Checkpoint::load(path("x"));
   EXPECT_EQ(error_of([&] { read.numbers("scaler"); }).why(), "it is '65536 or so'");
-}
-
-TEST_F(Save, KeepsLinksAndWhoMayRead) {
-  const std::string target = file("old", "target");
-  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
-  fs::create_symlink(target, path("link"));
-  io::save(path("link"), {{"w", ones({2})}});
-  EXPECT_TRUE(fs::is_symlink(path("link")));
-  EXPECT_EQ(io::load(target).tensors.size(), 1u);
-  EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(error_of([&] { io::save(path("nul") + std::string(1, '\0'), {}); }).code(), "bad-file");
-}
-
-TEST_F(Save, ReplacesNothingButPlainFilesAndReadsNothingElse) {
-  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(error_of([&] { io::load(path("pipe")); }).code(), "bad-file");  // and does not wait
-  EXPECT_EQ(error_of([&] { io::save(path("pipe"), {}); }).code(), "bad-file");
-  EXPECT_TRUE(fs::is_fifo(path("pipe")));
-}
-
-TEST_F(Save, ByTwoThreadsToOnePathLeavesOneOfTheTwo) {
-  const auto save_often = [&](double value) {
-    for (int i = 0; i < 50; ++i) io::save(path("shared"), {{"w", full({1000}, value)}});
-  };
-  std::thread other([&] { save_often(1); });
-  save_often(2);
-  other.join();
-  const double first = io::load(path("shared")).tensors[0].second[0].item();
-  EXPECT_TRUE(first == 1 || first == 2);
-}
-
-TEST_F(Save, OfAStrangersDeviceIsLoadedWhereOneSays) {
-  const std::string name =
-      with_header(R"({"__metadata__":{"device:w":"xpu:0"},"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1);
-  EXPECT_EQ(io::load(name, "cpu").tensors.size(), 1u);
-  EXPECT_EQ(error_of([&] { io::load(name); }).code(), "bad-checkpoint");
-}
-
-TEST_F(Save, OfACheckpointRefusesNamesThatTheFileKeeps) {
-  for (const char* name : {"format", "device:model"}) {
-    io::Checkpoint checkpoint;
-    EXPECT_EQ(error_of([&] { checkpoint.add(name, io::Checkpoint::Numbers{{"w", 2}}); }).code(), "bad-checkpoint");
-  }
 }
 
 }  // namespace

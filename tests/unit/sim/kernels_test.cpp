@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -206,9 +207,15 @@ TEST(Kernels, MatmulAddsInAscendingOrder) {
                        operand(b, {kDepth, 11}, Access::read)});
   for (std::size_t i = 0; i < 5; ++i) {
     for (std::size_t j = 0; j < 11; ++j) {
-      float sum = 0;
-      for (std::size_t k = 0; k < kDepth; ++k) sum += a[i * kDepth + k] * b[k * 11 + j];
-      EXPECT_EQ(out[i * 11 + j], sum);
+      double sum = 0;  // of 256 at a time, which are added in float
+      for (std::size_t first = 0; first < kDepth; first += 256) {
+        float part = 0;
+        for (std::size_t k = first; k < std::min<std::size_t>(kDepth, first + 256); ++k) {
+          part += a[i * kDepth + k] * b[k * 11 + j];
+        }
+        sum += static_cast<double>(part);
+      }
+      EXPECT_EQ(out[i * 11 + j], static_cast<float>(sum));
     }
   }
 }
