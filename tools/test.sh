@@ -6,7 +6,7 @@
 #   asan          unit and contract tests under the address and undefined-behaviour sanitizers, without the cuda backend
 #   tsan          those of the core and the simulated card, which have threads, under the thread sanitizer
 #   fuzz          libFuzzer on the command ring and on profiles, 20,000 inputs each (only where there is clang)
-#   determinism   the same bits at -O0, at -O3 and from clang (the build of the fuzzers), in both homes of the card, on a busy machine
+#   determinism   the same bits at -O0, at -O3 and from clang, in both homes of the card, on a busy machine
 #
 # --full: the labs are graded with thirty fresh course secrets instead of three (LABRIG_TEST_SECRETS).
 . "$(dirname "$0")/common.sh"
@@ -77,8 +77,9 @@ if clang++-19 -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null \
   configure fuzz
   build_programs build-fuzz fuzzers
   run_tests fuzz build-fuzz -- -L '^fuzz$'
-  build_programs build-fuzz determinism-digest
-  builds+=(build-fuzz)
+  configure clang
+  build_programs build-clang determinism-digest
+  builds+=(build-clang)
 fi
 say "test: determinism"
 start=$SECONDS
