@@ -1,3 +1,4 @@
+// Rows of an autocast table: the policy is asked for each, and operators that the core has are run in a region as well.
 #include "conform/autocast.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Each mistake as a function of the scene (device, a second device, sizes), and the table that names them all.
 #include "conform/error_table.hpp"
 
 #include <cctype>

@@ -1,3 +1,4 @@
+// Makes each recorded mistake and compares what is said, once what may differ (device names, amounts) is made equal.
 #include "conform/errors.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Runs the recorded program of a scaler step by step; every number must be the recorded one to the bit.
 #include "conform/grad_scaler.hpp"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// The table.
 #include "conform/kinds.hpp"
 
 #include <array>

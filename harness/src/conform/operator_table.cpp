@@ -1,3 +1,5 @@
+// From the name in a recording to a call of labrig/ops.hpp: one small function where the arguments differ, then the
+// table.
 #include "conform/operator_table.hpp"
 
 #include <array>

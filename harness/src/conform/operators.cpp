@@ -1,3 +1,4 @@
+// Runs each recorded call forwards and backwards and compares the output and every gradient.
 #include "conform/operators.hpp"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Feeds the recorded gradients to an optimizer and compares the parameters after each step.
 #include "conform/optimizers.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The two forms of an outcome.
 #include "conform/outcome.hpp"
 
 #include <algorithm>

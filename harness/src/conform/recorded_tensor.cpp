@@ -1,3 +1,4 @@
+// Reads a tensor, and finds the element that differs most.
 #include "conform/recorded_tensor.hpp"
 
 #include <algorithm>

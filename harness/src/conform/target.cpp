@@ -1,3 +1,4 @@
+// Starts and ends the simulated machine of a comparison.
 #include "conform/target.hpp"
 
 #include <limits>

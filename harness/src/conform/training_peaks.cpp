@@ -1,3 +1,4 @@
+// Trains the recorded MLP on a card without values, which is quick at any size, and reads the allocator.
 #include "conform/training_peaks.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Walks a document by keys and numbers, and keeps the pointer to where it is.
 #include "conform/value.hpp"
 
 #include <algorithm>

@@ -84,16 +84,6 @@ Backward copy_slices(const Place& place, std::vector<bool> is_self, Backward bac
   };
 }
 
-Error untracked_view() {
-  return Error("view-without-grad",
-               "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
-               "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-               "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
-               "tracked) or both outside (if you want the inplace to be tracked).",
-               "the tensor that it is a view of would change and have no way back",
-               "make the view outside of the NoGradGuard, or change it inside");
-}
-
 }  // namespace
 
 const std::shared_ptr<Node>& node_of(const Tensor& tensor) {
@@ -113,7 +103,6 @@ const std::shared_ptr<Node>& node_of(const Tensor& tensor) {
 void attach_in_place(const char* name, const Tensor& self, std::span<const Tensor* const> inputs, Edges edges,
                      Backward backward, SavedChain saved) {
   if (!is_floating_point(self.dtype())) return;
-  if (self.impl()->made_without_grad) throw untracked_view();
   const Tensor base = meta_of(self).base;
   if (!base.defined()) return attach(name, self, std::move(edges), std::move(backward), std::move(saved));
   std::vector<bool> is_self = selves(self, inputs);

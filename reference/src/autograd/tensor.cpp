@@ -38,7 +38,7 @@ const Tensor& Tensor::requires_grad_(bool on) const {
 Tensor Tensor::grad() const { return impl_of(*this).meta ? impl_->meta->grad : Tensor(); }
 
 void Tensor::set_grad(const Tensor& grad) const {
-  const auto refuse = [](const char* what, const std::string& why) {
+  const auto refuse = [](const std::string& what, const std::string& why) {
     throw Error("invalid-gradient", what, why, "give a gradient of the shape, type and device of its tensor");
   };
   if (grad.defined()) {
@@ -51,8 +51,9 @@ void Tensor::set_grad(const Tensor& grad) const {
              "it is on " + grad.device().str() + " and the tensor on " + device().str());
     }
     if (grad.sizes() != sizes()) {
-      refuse("assigned grad has data of a different size",
-             "it has shape " + grad.sizes().str() + " and the tensor " + sizes().str());
+      refuse("attempting to assign a gradient of size '" + grad.sizes().str() + "' to a tensor of size '" +
+                 sizes().str() + "'. Please ensure that the gradient and the tensor are the same size",
+             "an element of a gradient belongs to one element of its tensor");
     }
     if (grad.is_same(*this)) refuse("can't assign Variable as its own grad", "it would add to itself");
   }

@@ -88,8 +88,25 @@ void note_view(const Tensor& view, const Tensor& of) {
   own.version = view.version();
 }
 
-void check_in_place(const Tensor& self) {
-  if (!thread_state().grad_enabled || !self.requires_grad()) return;
+namespace {
+
+Error untracked_view() {
+  return Error("view-without-grad",
+               "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
+               "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+               "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
+               "tracked) or both outside (if you want the inplace to be tracked).",
+               "the tensor that it is a view of would change and have no way back",
+               "make the view outside of the NoGradGuard, or change it inside");
+}
+
+}  // namespace
+
+void check_in_place(const Tensor& self, const Tensor& other) {
+  if (!thread_state().grad_enabled) return;
+  const bool gets_history = self.requires_grad() || (other.defined() && other.requires_grad());
+  if (gets_history && is_floating_point(self.dtype()) && self.impl()->made_without_grad) throw untracked_view();
+  if (!self.requires_grad()) return;
   const Tensor& base = meta_of(self).base;
   const bool view_of_leaf = base.defined() && base.is_leaf() && base.requires_grad();
   if (!self.is_leaf() && !view_of_leaf) return;

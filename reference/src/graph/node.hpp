@@ -119,10 +119,11 @@ void record(const char* name, const Tensor& out, std::initializer_list<const Ten
 }
 
 // --- in place ------------------------------------------------------------------------------------------------------
-// The check comes before the kernel runs (throws `leaf-in-place` with PyTorch's text), the record after it; what `make`
-// saves of `self` is its new value. Counts the change. A change through a view is a change of the tensor that it is a
-// view of, and of all other views of that (autograd/in_place.cpp).
-void check_in_place(const Tensor& self);
+// The check comes before the kernel runs (throws `leaf-in-place` and `view-without-grad` with PyTorch's texts), the record
+// after it; `other` is the other input whose history `self` gets. What `make` saves of `self` is its new value. Counts
+// the change. A change through a view is a change of the tensor that it is a view of, and of all other views of that
+// (autograd/in_place.cpp).
+void check_in_place(const Tensor& self, const Tensor& other = {});
 void changed_in_place(const Tensor& self);
 void attach_in_place(const char* name, const Tensor& self, std::span<const Tensor* const> inputs, Edges edges,
                      Backward backward, SavedChain saved);

@@ -4,6 +4,7 @@
 #include "labrig/error.hpp"
 #include "labrig/nn.hpp"
 #include "labrig/random.hpp"
+#include "tensor/impl.hpp"
 #include "tensor/python_number.hpp"
 
 namespace labrig::nn {
@@ -12,7 +13,7 @@ namespace {
 // kaiming_uniform_ with a = sqrt(5), as PyTorch's layers use it, comes to 1 / sqrt(fan in).
 Tensor uniform_by_fan_in(const Dims& sizes, std::int64_t fan_in, Options options) {
   const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
-  return uniform_(empty(sizes, options), -bound, bound);
+  return uniform_(with_origin(empty(sizes, options), Origin::made_by("a layer")), -bound, bound);
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Embedding::Embedding(std::int64_t entries, std::int64_t width, std::optional<std
                 "pass a row number, or none");
   }
   if (padding_idx && *padding_idx < 0) padding_idx_ += entries;
-  const Tensor table = normal_(empty({entries, width}, options));
+  const Tensor table = normal_(with_origin(empty({entries, width}, options), Origin::made_by("a layer")));
   if (padding_idx) table[padding_idx_].zero_();
   weight = register_parameter("weight", table);
 }

@@ -66,7 +66,7 @@ Tensor with_scalar(const Arithmetic& op, const Tensor& a, Scalar b) {
 }
 
 void in_place(const Arithmetic& op, const Tensor& self, const Tensor& b) {
-  graph::check_in_place(self);
+  graph::check_in_place(self, b);
   const Device device = common_device(op.name, {{"self", &self}, {"b", &b}});
   check_can_cast(type_of_result(op, result_type(self, b)), self.dtype());
   check_fills(self.sizes(), b.sizes());

@@ -13,10 +13,10 @@ namespace {
 // PyTorch passes over tensors of shape [0], whatever the shape of the others.
 bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.size(0) == 0; }
 
-void check_list(const char* op, const std::vector<Tensor>& tensors) {
+void check_list(const char* text, const std::vector<Tensor>& tensors) {
   if (!tensors.empty()) return;
-  throw Error("shape-mismatch", std::string(op) + " expects a non-empty TensorList",
-              "there is nothing that the result could take its shape and type from", "pass at least one tensor");
+  throw Error("shape-mismatch", text, "there is nothing that the result could take its shape and type from",
+              "pass at least one tensor");
 }
 
 void check_cat_shape(const Tensor& first, const Tensor& tensor, std::size_t i, int dim) {
@@ -122,7 +122,7 @@ Dtype common_type(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 Tensor cat(const std::vector<Tensor>& tensors_in, int dim) {
-  check_list("torch.cat():", tensors_in);
+  check_list("torch.cat(): expected a non-empty list of Tensors", tensors_in);
   const std::vector<Tensor> tensors = autocast("cat", tensors_in);
   const Device device = device_of_all("cat", tensors);
   const Tensor* first = nullptr;
@@ -142,7 +142,7 @@ Tensor cat(const std::vector<Tensor>& tensors_in, int dim) {
 }
 
 Tensor stack(const std::vector<Tensor>& tensors_in, int dim) {
-  check_list("stack", tensors_in);
+  check_list("stack expects a non-empty TensorList", tensors_in);
   const std::vector<Tensor> tensors = autocast("stack", tensors_in);
   const Device device = device_of_all("stack", tensors);
   const int d = wrap_dim(dim, tensors[0].dim() + 1);

@@ -4,6 +4,7 @@
 #include "graph/node.hpp"
 #include "labrig/error.hpp"
 #include "labrig/ops.hpp"
+#include "ops/operands.hpp"
 #include "tensor/impl.hpp"
 #include "tensor/names.hpp"
 
@@ -75,7 +76,8 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 const Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   if (is_same(src)) return *this;
-  graph::check_in_place(*this);
+  graph::check_in_place(*this, src);
+  check_overlap(*this, src);
   copy_values(*this, src, non_blocking, Cause::asked);
   graph::record_in_place("CopyBackwards", *this, {this, &src}, [&](graph::Saver&) {
     return [sizes = src.sizes(), dtype = src.dtype(), device = src.device()](const Tensor& gradient,

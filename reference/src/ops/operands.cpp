@@ -28,6 +28,8 @@ Bytes bytes_of(const Tensor& tensor) {
 
 bool is_dense(const Layout& layout) { return layout.span_elements() == layout.numel(); }
 
+}  // namespace
+
 // Both read and written, but not element for element. Interleaved views (even and odd columns) share a range of
 // addresses and no element; they are let through.
 void check_overlap(const Tensor& out, const Tensor& input) {
@@ -41,8 +43,6 @@ void check_overlap(const Tensor& out, const Tensor& input) {
               "memory location. Please clone() the tensor before performing the operation.",
               "the result would depend on which element is written first", "clone() the input");
 }
-
-}  // namespace
 
 bool is_number_for(Device device, const Tensor& tensor) {
   return !device.is_cpu() && tensor.device().is_cpu() && tensor.dim() == 0;

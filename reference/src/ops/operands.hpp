@@ -54,8 +54,11 @@ Dtype result_type(const Tensor& a, Scalar b);
 // Throws `result-type` when a result of type `from` may not be written to a tensor of type `to`: kinds only go up.
 void check_can_cast(Dtype from, Dtype to);
 
+// Throws `partial-overlap` when an input shares some, but not all, of its memory with an output.
+void check_overlap(const Tensor& out, const Tensor& input);
+
 // The tensors of a kernel, outputs first, in the order of its schema; an undefined one is an operand that is absent.
-// Writes the outputs. Throws `partial-overlap` when an input shares some, but not all, of its memory with an output.
+// Writes the outputs. Throws `partial-overlap`.
 void run(Kernel kernel, std::initializer_list<const Tensor*> tensors,
          std::initializer_list<std::uint64_t> scalars = {});
 

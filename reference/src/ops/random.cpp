@@ -121,17 +121,17 @@ const Tensor& random_(const Tensor& self, std::int64_t low, std::int64_t high, G
 }
 
 Tensor rand(const Dims& sizes, Options options, Generator* generator) {
-  const Tensor result = empty(sizes, options);
+  const Tensor result = with_origin(empty(sizes, options), Origin::made_by("rand"));
   return uniform_(result, 0, 1, generator);
 }
 
 Tensor randn(const Dims& sizes, Options options, Generator* generator) {
-  const Tensor result = empty(sizes, options);
+  const Tensor result = with_origin(empty(sizes, options), Origin::made_by("randn"));
   return normal_(result, 0, 1, generator);
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Dims& sizes, Options options, Generator* generator) {
-  const Tensor result = empty(sizes, options);
+  const Tensor result = with_origin(empty(sizes, options), Origin::made_by("randint"));
   return random_(result, low, high, generator);
 }
 

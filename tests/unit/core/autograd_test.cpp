@@ -256,7 +256,11 @@ TEST(Autograd, ShowsTheHostAParameterForReadingOnly) {
 
 TEST(Autograd, TakesOnlyAGradientThatFits) {
   const Tensor x = leaf({1, 2});
-  expect_error("invalid-gradient", "assigned grad has data of a different size", [&] { x.set_grad(ones({3})); });
+  expect_error("invalid-gradient",
+               "attempting to assign a gradient of size '[3]' to a tensor of size '[2]'. Please ensure that the "
+               "gradient and the "
+               "tensor are the same size",
+               [&] { x.set_grad(ones({3})); });
   expect_error("invalid-gradient", "assigned grad has data of a different type", [&] { x.set_grad(ones({2}, kF64)); });
   x.set_grad(ones({2}));
   EXPECT_EQ(values(x.grad()), (Values{1, 1}));

@@ -172,5 +172,26 @@ TEST(SavedTensors, OfALeafNameNoProducer) {
       << error.what();
 }
 
+TEST(InPlace, RefusesAViewWithoutAWayBackBeforeItWrites) {
+  const Tensor y = ones({2});
+  Tensor view;
+  {
+    const NoGradGuard guard;
+    view = y[0];
+  }
+  const Tensor w = full({}, 3).requires_grad_();
+  EXPECT_EQ(test::error_of([&] { mul_(view, w); }).code(), "view-without-grad");
+  EXPECT_EQ(test::error_of([&] { view.copy_(w); }).code(), "view-without-grad");
+  EXPECT_EQ(y[0].item(), 1);
+  EXPECT_EQ(y.version(), 0u);
+}
+
+TEST(InPlace, RefusesACopyFromMemoryThatIsPartlyItsOwn) {
+  const Tensor y = arange(6).to(kF32);
+  EXPECT_EQ(test::error_of([&] { y.narrow(0, 1, 5).copy_(y.narrow(0, 0, 5)); }).code(), "partial-overlap");
+  y.narrow(0, 3, 3).copy_(y.narrow(0, 0, 3));  // apart
+  EXPECT_EQ(y[3].item(), 0);
+}
+
 }  // namespace
 }  // namespace labrig

@@ -169,7 +169,7 @@ TEST(Cat, RefusesShapesWithPyTorchsTexts) {
                [] { cat({zeros({2, 3}), zeros({2})}); });
   expect_error("shape-mismatch", "zero-dimensional tensor (at position 1) cannot be concatenated",
                [] { cat({zeros({1}), zeros({})}); });
-  expect_error("shape-mismatch", "torch.cat(): expects a non-empty TensorList", [] { cat({}); });
+  expect_error("shape-mismatch", "torch.cat(): expected a non-empty list of Tensors", [] { cat({}); });
   expect_error("shape-mismatch",
                "stack expects each tensor to be equal size, but got [3] at entry 0 and [2] at entry 1",
                [] { stack({zeros({3}), zeros({2})}); });
