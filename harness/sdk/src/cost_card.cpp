@@ -2,6 +2,7 @@
 #include "labrig/cost_card.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/sim/machine.hpp"
 #include "labrig/stream.hpp"
@@ -20,10 +21,25 @@ struct CostCard::State {
     options.limits.trace_events = 0;
     return options;
   }
-  explicit State(const std::string& name) : profile(sim::load_profile(name).value()), machine(options(profile)) {}
+  explicit State(sim::Profile changed) : profile(std::move(changed)), machine(options(profile)) {}
 };
 
-CostCard::CostCard(const std::string& profile) : state_(std::make_unique<State>(profile)) {}
+namespace {
+
+sim::Profile changed(sim::Profile profile, const CostCardChanges& changes) {
+  profile.capacity_bytes = changes.capacity_bytes.value_or(profile.capacity_bytes);
+  profile.other_processes_bytes = changes.other_processes_bytes;
+  profile.other_processes_schedule.clear();
+  if (changes.later_bytes)
+    profile.other_processes_schedule.push_back(
+        {std::llround(changes.later_seconds * 1e12), static_cast<std::uint64_t>(*changes.later_bytes)});
+  return profile;
+}
+
+}  // namespace
+
+CostCard::CostCard(const std::string& profile, const CostCardChanges& changes)
+    : state_(std::make_unique<State>(changed(sim::load_profile(profile).value(), changes))) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -3,7 +3,9 @@
 // the move?". Nothing here is for submissions: labs forbid it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "labrig/device.hpp"
@@ -11,11 +13,20 @@
 
 namespace labrig::lab {
 
+// What may differ from the profile.
+struct CostCardChanges {
+  std::optional<std::size_t> capacity_bytes;  // a multiple of 2 MiB
+  std::size_t other_processes_bytes = 0;      // that others hold from the start
+  // From `later_seconds` of virtual time on they hold `later_bytes`.
+  double later_seconds = 0;
+  std::optional<std::size_t> later_bytes;
+};
+
 class LABRIG_API CostCard {
  public:
   // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
-  // this process is its card.
-  explicit CostCard(const std::string& profile);
+  // this process is its card; the tensors on it go before it does.
+  explicit CostCard(const std::string& profile, const CostCardChanges& changes = {});
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;
