@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "backends/sim/machine.hpp"
 #include "labrig/stream.hpp"
@@ -19,6 +20,8 @@ struct CostCard::State {
     options.cards = {profile};
     options.data = false;
     options.limits.trace_events = 0;
+    // Kernels of any size cost nothing where nothing is computed.
+    options.limits.kernel_steps = options.limits.case_steps = std::numeric_limits<std::uint64_t>::max();
     return options;
   }
   explicit State(sim::Profile changed) : profile(std::move(changed)), machine(options(profile)) {}
@@ -27,12 +30,10 @@ struct CostCard::State {
 namespace {
 
 sim::Profile changed(sim::Profile profile, const CostCardChanges& changes) {
-  profile.capacity_bytes = changes.capacity_bytes.value_or(profile.capacity_bytes);
-  profile.other_processes_bytes = changes.other_processes_bytes;
-  profile.other_processes_schedule.clear();
+  if (changes.capacity_bytes != 0) profile.capacity_bytes = changes.capacity_bytes;
+  if (changes.other_processes_bytes != 0) profile.other_processes_bytes = changes.other_processes_bytes;
   if (changes.later_bytes)
-    profile.other_processes_schedule.push_back(
-        {std::llround(changes.later_seconds * 1e12), static_cast<std::uint64_t>(*changes.later_bytes)});
+    profile.other_processes_schedule = {{std::llround(changes.later_seconds * 1e12), *changes.later_bytes}};
   return profile;
 }
 

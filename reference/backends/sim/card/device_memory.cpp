@@ -85,7 +85,7 @@ void DeviceMemory::read(std::byte* destination, std::uint64_t source, std::uint6
   if (has_data()) {
     std::memcpy(destination, at(source), bytes);
   } else {
-    std::memset(destination, 0, bytes);  // a cost-only run has no values, and every reader gets the same
+    std::memset(destination, 0, bytes);
   }
 }
 
