@@ -45,9 +45,10 @@ class Planner {
     plan_.depth = random_.integer(4, 6);
     plan_.adam = coin();
     plan_.context_mib = 2 * random_.integer(0, 4);
-    plan_.others_mib = 2 * random_.integer(0, 2);  // somebody's window
     plan_.eval_every = random_.integer(4, 6);
     draw(cause);
+    if (cause != labrig::MemoryCause::other_process)
+      plan_.others_mib = even(static_cast<double>(plan_.capacity_mib) * random_.uniform(0, 0.03));  // somebody's window
     plan_.capacity_mib += plan_.context_mib + plan_.others_mib;
   }
   const LoopPlan& plan() const { return plan_; }
@@ -104,7 +105,7 @@ class Planner {
       plan_.bank = random_.integer(0, 3);
       plan_.capacity_mib = even((step_mib(mib) + kRestMib) * random_.uniform(1.2, 2.5));
     }
-    plan_.eval_rows = plan_.batches.back();
+    plan_.eval_rows = std::ranges::min(plan_.batches);
   }
 
   // free + reserved + context stay far below the total, and with what is missing the request would have been served.
@@ -115,7 +116,7 @@ class Planner {
     plan_.batches.back() = rows(mib);
     const double spare = need * random_.uniform(0.15, 0.5);
     plan_.capacity_mib = even(need + spare);
-    const std::int64_t others = even(spare + need * random_.uniform(0.3, 0.38));
+    const std::int64_t others = even(spare + need * random_.uniform(0.34, 0.42));
     if (coin()) {
       plan_.others_mib = 0;
       plan_.later_ms = random_.uniform(3, 12);
@@ -146,11 +147,14 @@ class Planner {
     const double mib = random_.uniform(0.4, 1);  // small, so that it lasts
     const std::int64_t count = random_.integer(17, 22);
     steps(count, mib);
-    const double graph = (static_cast<double>(plan_.depth) + 2) * mib;
     const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
-    const double a_step = losses ? graph : mib * (keep == Keep::predictions ? 0.4 : 1);
-    const double at_step = coin() ? random_.uniform(14, 16) : 2.0 * static_cast<double>(count);  // fails, or goes on
-    plan_.capacity_mib = even(kRestMib + step_mib(mib) + a_step * at_step * 1.3);
+    const double graph = static_cast<double>(plan_.depth + 2) * mib;
+    const double passes = static_cast<double>(plan_.eval_passes) / static_cast<double>(plan_.eval_every);
+    const double a_step = losses ? graph : keep == Keep::predictions ? mib * passes : mib;
+    const bool fails = coin();
+    // A quarter more than the tensors, for what is left over in segments of 2 MiB.
+    const double need = step_mib(mib) + a_step * (fails ? random_.uniform(13.5, 15) : static_cast<double>(count) * 2);
+    plan_.capacity_mib = even(need * 1.25 + (plan_.adam ? 12 : 9));
   }
 
   // The request that fails is one of many of its size, nothing had climbed, and less than it is free in all.
