@@ -119,7 +119,7 @@ class Planner {
     const std::int64_t others = even(spare + need * random_.uniform(0.34, 0.42));
     if (coin()) {
       plan_.others_mib = 0;
-      plan_.later_ms = random_.uniform(3, 12);
+      plan_.later_ms = random_.uniform(0.3, 0.9);  // of the host, which runs ahead of the card
       plan_.later_mib = others;
     } else {
       plan_.others_mib = others;
@@ -144,7 +144,8 @@ class Planner {
   // what several operators made for their graph; kept outputs are of one operator.
   void leak(Keep keep) {
     plan_.keep = keep;
-    const double mib = random_.uniform(0.4, 1);  // small, so that it lasts
+    // Small, so that it lasts: two to five fill a segment of 2 MiB.
+    const double mib = 2 / static_cast<double>(random_.integer(2, 5)) * random_.uniform(0.97, 1);
     const std::int64_t count = random_.integer(17, 22);
     steps(count, mib);
     const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
@@ -152,9 +153,8 @@ class Planner {
     const double passes = static_cast<double>(plan_.eval_passes) / static_cast<double>(plan_.eval_every);
     const double a_step = losses ? graph : keep == Keep::predictions ? mib * passes : mib;
     const bool fails = coin();
-    // A quarter more than the tensors, for what is left over in segments of 2 MiB.
-    const double need = step_mib(mib) + a_step * (fails ? random_.uniform(13.5, 15) : static_cast<double>(count) * 2);
-    plan_.capacity_mib = even(need * 1.25 + (plan_.adam ? 12 : 9));
+    const double need = step_mib(mib) + a_step * (fails ? random_.uniform(14, 15.5) : static_cast<double>(count) * 2);
+    plan_.capacity_mib = even(need * 1.05 + static_cast<double>(plan_.depth * (plan_.adam ? 4 : 3)) / 4 + 2);
   }
 
   // The request that fails is one of many of its size, nothing had climbed, and less than it is free in all.

@@ -80,6 +80,7 @@ class Trial {
     step(1);  // now there are gradients, and the optimizer has its state
   }
 
+  // To within half a percent, and never too small.
   std::int64_t largest() {
     const double fixed = peak_of(1);
     const double a_sample = (peak_of(9) - fixed) / 8;
@@ -90,11 +91,11 @@ class Trial {
     std::int64_t too_many = 0;  // not known yet
     for (; !trains(fits); fits -= stride) too_many = fits;
     while (too_many == 0) trains(fits + stride) ? fits += stride : too_many = fits + stride;
-    while (too_many - fits > 1) {
+    while (too_many - fits > std::max<std::int64_t>(1, fits / 200)) {
       const std::int64_t middle = (fits + too_many) / 2;
       trains(middle) ? fits = middle : too_many = middle;
     }
-    return fits;
+    return too_many - 1;
   }
 
  private:
