@@ -3,7 +3,8 @@
 #   bin/          labrig and its helpers (labrig-supervisor, -worker, -device, -handout)
 #   lib/          liblabrig-core.so, -amp.so, -data.so, -sdk.so, -plan.so, -bench.so, the cuda backend
 #   include/labrig/
-#   share/labrig/ build.json (how this labrig was built); installed also labs/ and profiles/
+#   share/labrig/ build.json (how this labrig was built), explain/ (entries of `labrig explain`); installed also labs/ and
+#                 profiles/
 #   lib/cmake/labrig/   installed only: find_package(labrig)
 include(CMakePackageConfigHelpers)
 
