@@ -13,17 +13,18 @@ struct CostCard::State {
   sim::InProcessMachine machine;
   std::int64_t start_ps = 0;
 
-  static sim::MachineOptions options(const sim::Profile& profile) {
+  static sim::MachineOptions options(const sim::Profile& profile, int cards) {
     sim::MachineOptions options;
-    options.cards = {profile};
+    options.cards.assign(static_cast<std::size_t>(cards), profile);
     options.data = false;
     options.limits.trace_events = 0;
     return options;
   }
-  explicit State(const std::string& name) : profile(sim::load_profile(name).value()), machine(options(profile)) {}
+  State(const std::string& name, int cards)
+      : profile(sim::load_profile(name).value()), machine(options(profile, cards)) {}
 };
 
-CostCard::CostCard(const std::string& profile) : state_(std::make_unique<State>(profile)) {}
+CostCard::CostCard(const std::string& profile, int cards) : state_(std::make_unique<State>(profile, cards)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -231,6 +231,15 @@ class Evaluator {
       return;
     }
     take(share, share_of_value(condition, share.quantities), condition.code, condition.text);
+    if (share.loss == Loss::rule) say_as_found(condition, outcome, share);
+  }
+
+  // The judge may have looked into what kind of items were wrong.
+  static void say_as_found(const Condition& condition, const CaseOutcome& outcome, CaseShare& share) {
+    const auto found = outcome.findings.find(condition.finding);
+    if (found == outcome.findings.end()) return;
+    if (!found->second.code.empty()) share.code = found->second.code;
+    if (!found->second.text.empty()) share.text = found->second.text;
   }
 
   // Of the card's clock: what depends on the order in which commands arrive.

@@ -41,6 +41,8 @@ struct ScenarioSpec {
   Visibility visibility = Visibility::visible;
   DeviceType device = DeviceType::sim;
   std::vector<std::string> profiles;  // one case each; may be empty on the host: one case
+  int cards = 1;                      // of the profile, sim:0 …
+  int card = 0;                       // the one that the submission is asked to use
   bool data = true;                   // false: cost-only
   std::vector<Parameter> parameters;  // by name
 };
@@ -56,7 +58,7 @@ struct Explain {
 struct Condition {
   Rule rule = Rule::values;
   std::vector<std::string> metric;  // summed
-  std::string finding;
+  std::string finding;              // with accuracy: whose code and text say what was wrong; may be empty
   bool more_is_better = false;
   // at_most takes one of the three; equals takes `limit`.
   std::optional<double> limit;

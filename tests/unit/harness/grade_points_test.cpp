@@ -136,6 +136,20 @@ TEST_F(Points, MayComeFromTheJudgesFigures) {
   EXPECT_EQ(check("time").share, 0.5);
 }
 
+TEST_F(Points, OfAnAccuracyAreExplainedByTheFindingThatItNames) {
+  spec::CheckSpec& check_spec = rule("worth-it");
+  check_spec.rule = spec::Rule::accuracy;
+  check_spec.metric = {"right"};
+  cases_[3].figures["right"] = 0.7;
+  EXPECT_EQ(deciding("worth-it").share, 0.5);
+  EXPECT_EQ(deciding("worth-it").code, "unwise") << "the finding says nothing";
+  cases_[3].findings["regret"] = {1, "too-bold", "most were moved"};
+  EXPECT_EQ(deciding("worth-it").code, "too-bold");
+  EXPECT_EQ(deciding("worth-it").text, "most were moved");
+  cases_[3].figures["right"] = 0.95;
+  EXPECT_EQ(deciding("worth-it").code, "");
+}
+
 TEST_F(Points, AtMostHasItsLimitInside) {
   set_metric(cases_[0], "h2d_bytes", 1100);
   EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);

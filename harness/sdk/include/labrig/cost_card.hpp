@@ -14,13 +14,13 @@ namespace labrig::lab {
 class LABRIG_API CostCard {
  public:
   // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
-  // this process is its card.
-  explicit CostCard(const std::string& profile);
+  // this process is its card; with `cards`, sim:0 … are that many of the profile.
+  explicit CostCard(const std::string& profile, int cards = 1);
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;
 
-  Device device() const { return Device(DeviceType::sim, 0); }
+  Device device(int card = 0) const { return Device(DeviceType::sim, card); }
   // Seconds of virtual time that `program()` takes, from an idle card to an idle card. Tensors may have any size;
   // reading a value throws.
   template <class Program>
