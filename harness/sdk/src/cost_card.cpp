@@ -2,6 +2,7 @@
 #include "labrig/cost_card.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/sim/machine.hpp"
 #include "labrig/stream.hpp"
@@ -18,13 +19,21 @@ struct CostCard::State {
     options.cards.assign(static_cast<std::size_t>(cards), profile);
     options.data = false;
     options.limits.trace_events = 0;
+    // Kernels of any size cost nothing where nothing is computed.
+    options.limits.kernel_steps = options.limits.case_steps = std::numeric_limits<std::uint64_t>::max();
     return options;
   }
-  State(const std::string& name, int cards)
-      : profile(sim::load_profile(name).value()), machine(options(profile, cards)) {}
+  static sim::Profile read(const std::string& name, std::uint64_t capacity_bytes) {
+    sim::Profile profile = sim::load_profile(name).value();
+    if (capacity_bytes != 0) profile.capacity_bytes = capacity_bytes;
+    return profile;
+  }
+  State(const std::string& name, std::uint64_t capacity_bytes, int cards)
+      : profile(read(name, capacity_bytes)), machine(options(profile, cards)) {}
 };
 
-CostCard::CostCard(const std::string& profile, int cards) : state_(std::make_unique<State>(profile, cards)) {}
+CostCard::CostCard(const std::string& profile, std::uint64_t capacity_bytes, int cards)
+    : state_(std::make_unique<State>(profile, capacity_bytes, cards)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -269,8 +269,8 @@ void read_condition(Reader& reader, Condition& condition, const std::string& id,
   const bool judged =
       condition.rule == Rule::values || condition.rule == Rule::ordered || condition.rule == Rule::finding;
   if (condition.rule == Rule::finding) condition.finding = reader.text("finding");
-  if (condition.rule == Rule::accuracy) condition.finding = reader.text("finding", "");
   if (!judged) {
+    condition.finding = reader.text("finding", "");
     condition.metric = reader.texts("metric");
     if (condition.metric.empty()) reader.wrong("metric", "at least one metric", "none");
   }

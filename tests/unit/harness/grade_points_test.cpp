@@ -136,18 +136,16 @@ TEST_F(Points, MayComeFromTheJudgesFigures) {
   EXPECT_EQ(check("time").share, 0.5);
 }
 
-TEST_F(Points, OfAnAccuracyAreExplainedByTheFindingThatItNames) {
-  spec::CheckSpec& check_spec = rule("worth-it");
-  check_spec.rule = spec::Rule::accuracy;
-  check_spec.metric = {"right"};
-  cases_[3].figures["right"] = 0.7;
-  EXPECT_EQ(deciding("worth-it").share, 0.5);
-  EXPECT_EQ(deciding("worth-it").code, "unwise") << "the finding says nothing";
-  cases_[3].findings["regret"] = {1, "too-bold", "most were moved"};
-  EXPECT_EQ(deciding("worth-it").code, "too-bold");
-  EXPECT_EQ(deciding("worth-it").text, "most were moved");
-  cases_[3].figures["right"] = 0.95;
-  EXPECT_EQ(deciding("worth-it").code, "");
+TEST_F(Points, OfAMetricMayBeExplainedByAFinding) {
+  rule("time").finding = "why";
+  set_metric(cases_[1], "time_ps", 9000);
+  EXPECT_EQ(check("time").cases[1].code, "slow") << "the judge found nothing to say";
+  cases_[1].findings["why"] = {0, "waits", "the host waits in {case}"};
+  const CheckResult& time = check("time");
+  EXPECT_EQ(time.cases[1].code, "waits");
+  EXPECT_EQ(time.cases[1].text, "the host waits in {case}");
+  EXPECT_EQ(time.cases[1].quantities.ratio, 9) << "the metric decides all the same";
+  EXPECT_EQ(time.cases[0].share, 1);
 }
 
 TEST_F(Points, AtMostHasItsLimitInside) {

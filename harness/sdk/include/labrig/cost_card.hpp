@@ -3,6 +3,7 @@
 // the move?". Nothing here is for submissions: labs forbid it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,14 +14,15 @@ namespace labrig::lab {
 
 class LABRIG_API CostCard {
  public:
-  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
-  // this process is its card; with `cards`, sim:0 … are that many of the profile.
-  explicit CostCard(const std::string& profile, int cards = 1);
+  // `profile` is a name or a path, as in lab.toml; `capacity_bytes` other than 0 replaces the size of its memory.
+  // Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of this process is its card, with a fresh
+  // allocator; with `cards`, sim:0 … are that many alike.
+  explicit CostCard(const std::string& profile, std::uint64_t capacity_bytes = 0, int cards = 1);
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;
 
-  Device device(int card = 0) const { return Device(DeviceType::sim, card); }
+  Device device() const { return Device(DeviceType::sim, 0); }
   // Seconds of virtual time that `program()` takes, from an idle card to an idle card. Tensors may have any size;
   // reading a value throws.
   template <class Program>
