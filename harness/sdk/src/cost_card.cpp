@@ -14,9 +14,9 @@ struct CostCard::State {
   sim::InProcessMachine machine;
   std::int64_t start_ps = 0;
 
-  static sim::MachineOptions options(const sim::Profile& profile) {
+  static sim::MachineOptions options(const sim::Profile& profile, int cards) {
     sim::MachineOptions options;
-    options.cards = {profile};
+    options.cards.assign(static_cast<std::size_t>(cards), profile);
     options.data = false;
     options.limits.trace_events = 0;
     // Kernels of any size cost nothing where nothing is computed.
@@ -28,12 +28,12 @@ struct CostCard::State {
     if (capacity_bytes != 0) profile.capacity_bytes = capacity_bytes;
     return profile;
   }
-  State(const std::string& name, std::uint64_t capacity_bytes)
-      : profile(read(name, capacity_bytes)), machine(options(profile)) {}
+  State(const std::string& name, std::uint64_t capacity_bytes, int cards)
+      : profile(read(name, capacity_bytes)), machine(options(profile, cards)) {}
 };
 
-CostCard::CostCard(const std::string& profile, std::uint64_t capacity_bytes)
-    : state_(std::make_unique<State>(profile, capacity_bytes)) {}
+CostCard::CostCard(const std::string& profile, std::uint64_t capacity_bytes, int cards)
+    : state_(std::make_unique<State>(profile, capacity_bytes, cards)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -41,6 +41,8 @@ struct ScenarioSpec {
   Visibility visibility = Visibility::visible;
   DeviceType device = DeviceType::sim;
   std::vector<std::string> profiles;  // one case each; may be empty on the host: one case
+  int cards = 1;                      // of the profile, sim:0 …
+  int card = 0;                       // the one that the submission is asked to use
   bool data = true;                   // false: cost-only
   std::vector<Parameter> parameters;  // by name
 };

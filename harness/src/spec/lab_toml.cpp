@@ -209,6 +209,20 @@ std::vector<Parameter> read_parameters(Reader reader, bool may_be_ranges) {
   return parameters;
 }
 
+// Several cards of one profile; `card` is the number of the one that is asked for.
+void read_cards(Reader& reader, ScenarioSpec& scenario) {
+  if (scenario.device != DeviceType::sim) return;  // the keys are unknown there
+  constexpr std::int64_t kMostCards = 8;
+  const auto within = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t otherwise) {
+    const std::int64_t value = reader.has(key) ? reader.integer(key) : otherwise;
+    if (value < low || value > high)
+      reader.wrong(key, fmt::format("an integer from {} to {}", low, high), fmt::format("{}", value));
+    return static_cast<int>(value);
+  };
+  scenario.cards = within("cards", 1, kMostCards, 1);
+  scenario.card = within("card", 0, scenario.cards - 1, 0);
+}
+
 ScenarioSpec read_scenario(Reader reader) {
   ScenarioSpec scenario;
   scenario.id = reader.text("id");
@@ -222,6 +236,7 @@ ScenarioSpec read_scenario(Reader reader) {
     if (scenario.profiles.empty()) reader.wrong("profiles", "at least one profile", "none");
   }
   scenario.data = reader.boolean("data", true);
+  read_cards(reader, scenario);
   if (reader.has("parameters"))
     scenario.parameters = read_parameters(reader.table("parameters"), scenario.visibility == Visibility::hidden);
   reader.finish();

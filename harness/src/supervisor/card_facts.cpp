@@ -30,7 +30,7 @@ const char* kind_of(const sim::Hazard& hazard) {
 
 sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode) {
   sim::MachineOptions options;
-  options.cards.push_back(sim::load_profile(plan.profile).value());
+  options.cards.assign(static_cast<std::size_t>(plan.cards), sim::load_profile(plan.profile).value());
   options.mode = mode;
   options.data = plan.data;
   options.limits.real_bytes = static_cast<std::uint64_t>(limits.device_mib) << 20;
@@ -38,7 +38,16 @@ sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& 
   return options;
 }
 
-grade::Rows metric_rows(const sim::Metrics& metrics) { return sim::to_rows(metrics); }
+grade::Rows metric_rows(const spec::Case& plan, const sim::Report& report) {
+  grade::Rows rows = sim::to_rows(report.metrics);
+  if (plan.cards == 1) return rows;
+  std::uint64_t elsewhere = 0;
+  const auto& peaks = report.peak_allocated_bytes_by_card;
+  for (std::size_t card = 0; card < peaks.size(); ++card)
+    if (card != static_cast<std::size_t>(plan.card)) elsewhere += peaks[card];
+  rows.emplace_back("other_cards_peak_bytes", static_cast<std::int64_t>(elsewhere));
+  return rows;
+}
 
 std::vector<grade::Hazard> hazards_of(const sim::Report& report) {
   const auto side = [](const sim::Hazard::Side& one) {

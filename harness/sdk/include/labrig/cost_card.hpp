@@ -14,9 +14,10 @@ namespace labrig::lab {
 
 class LABRIG_API CostCard {
  public:
-  // `profile` is a name or a path, as in lab.toml; `capacity_bytes` other than 0 replaces the size of its memory. Throws
-  // Error `unknown-profile`. While a CostCard lives, `sim:0` of this process is its card, with a fresh allocator.
-  explicit CostCard(const std::string& profile, std::uint64_t capacity_bytes = 0);
+  // `profile` is a name or a path, as in lab.toml; `capacity_bytes` other than 0 replaces the size of its memory.
+  // Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of this process is its card, with a fresh
+  // allocator; with `cards`, sim:0 … are that many alike.
+  explicit CostCard(const std::string& profile, std::uint64_t capacity_bytes = 0, int cards = 1);
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;
