@@ -104,25 +104,6 @@ TEST(Reports, OfEveryEndAreValidAgainstTheirSchema) {
   }
 }
 
-// reference.json lets a lab be graded where its solution is not; it must hold what the solution does today.
-// LABRIG_APPROVE=1 (`make approve`) rewrites it.
-TEST(ReferenceFigures, ThatShipAreThoseOfTheSolution) {
-  const Scratch scratch;
-  const std::string shipped = std::string(LABRIG_SOURCE) + "/labs/01-transfer-cost/reference.json";
-  const Outcome outcome = run_labrig({"labs", "--record-reference", scratch / "out", kLab});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.text;
-  json recorded = read_json(scratch / "out/reference.json");
-  for (json& one : recorded.at("cases")) one.at("cpu_ms") = 200.0;  // measured: of the day, not of the lab
-  if (std::getenv("LABRIG_APPROVE") != nullptr) {
-    std::filesystem::copy_file(scratch / "out/reference.json", shipped,
-                               std::filesystem::copy_options::overwrite_existing);
-    return;
-  }
-  json expected = read_json(shipped);
-  for (json& one : expected.at("cases")) one.at("cpu_ms") = 200.0;
-  EXPECT_EQ(recorded, expected);
-}
-
 // --- submissions that misbehave ----------------------------------------------------------------------------------
 struct Misbehaviour {
   std::string name, code;           // the reason code of a case of kind "score"

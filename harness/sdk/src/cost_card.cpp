@@ -2,6 +2,7 @@
 #include "labrig/cost_card.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/sim/machine.hpp"
 #include "labrig/stream.hpp"
@@ -18,12 +19,21 @@ struct CostCard::State {
     options.cards = {profile};
     options.data = false;
     options.limits.trace_events = 0;
+    // Kernels of any size cost nothing where nothing is computed.
+    options.limits.kernel_steps = options.limits.case_steps = std::numeric_limits<std::uint64_t>::max();
     return options;
   }
-  explicit State(const std::string& name) : profile(sim::load_profile(name).value()), machine(options(profile)) {}
+  static sim::Profile read(const std::string& name, std::uint64_t capacity_bytes) {
+    sim::Profile profile = sim::load_profile(name).value();
+    if (capacity_bytes != 0) profile.capacity_bytes = capacity_bytes;
+    return profile;
+  }
+  State(const std::string& name, std::uint64_t capacity_bytes)
+      : profile(read(name, capacity_bytes)), machine(options(profile)) {}
 };
 
-CostCard::CostCard(const std::string& profile) : state_(std::make_unique<State>(profile)) {}
+CostCard::CostCard(const std::string& profile, std::uint64_t capacity_bytes)
+    : state_(std::make_unique<State>(profile, capacity_bytes)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -56,7 +56,7 @@ struct Explain {
 struct Condition {
   Rule rule = Rule::values;
   std::vector<std::string> metric;  // summed
-  std::string finding;
+  std::string finding;  // that decides; with a rule on a metric: that says why points are lost, where it says something
   bool more_is_better = false;
   // at_most takes one of the three; equals takes `limit`.
   std::optional<double> limit;

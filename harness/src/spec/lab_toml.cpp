@@ -255,6 +255,7 @@ void read_condition(Reader& reader, Condition& condition, const std::string& id,
       condition.rule == Rule::values || condition.rule == Rule::ordered || condition.rule == Rule::finding;
   if (condition.rule == Rule::finding) condition.finding = reader.text("finding");
   if (!judged) {
+    condition.finding = reader.text("finding", "");
     condition.metric = reader.texts("metric");
     if (condition.metric.empty()) reader.wrong("metric", "at least one metric", "none");
   }

@@ -56,7 +56,7 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
     outcome.hazards = supervisor::hazards_of(report);
   }
   machine.reset();  // the judge may want a card of its own
-  if (outputs) judge.judge(inputs, *outputs, outcome);
+  if (outputs) judge.judge(inputs, *outputs, nullptr, outcome);
   return supervisor::with_order(std::move(outcome), std::nullopt);
 }
 

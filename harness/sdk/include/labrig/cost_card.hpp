@@ -3,6 +3,7 @@
 // the move?". Nothing here is for submissions: labs forbid it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,9 +14,9 @@ namespace labrig::lab {
 
 class LABRIG_API CostCard {
  public:
-  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
-  // this process is its card.
-  explicit CostCard(const std::string& profile);
+  // `profile` is a name or a path, as in lab.toml; `capacity_bytes` other than 0 replaces the size of its memory. Throws
+  // Error `unknown-profile`. While a CostCard lives, `sim:0` of this process is its card, with a fresh allocator.
+  explicit CostCard(const std::string& profile, std::uint64_t capacity_bytes = 0);
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;

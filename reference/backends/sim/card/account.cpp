@@ -13,6 +13,8 @@ void Account::begin(std::int64_t now_ps) {
   metrics_.pinned_taken_peak_bytes = pinned_taken_;
   frozen_ = false;
   begin_ps_ = now_ps;
+  loop_start_.reset();
+  loop_end_.reset();
   timeline_.clear();
   memory_.clear();
   add_memory_point(now_ps);
@@ -62,6 +64,21 @@ void Account::add_operation(const FinishedOperation& operation) {
             std::move(name)});
 }
 
+void Account::mark_loop(std::int64_t now_ps) {
+  if (frozen_) return;
+  loop_end_ = LoopMark{now_ps, metrics_.loop_full_stops, metrics_.loop_pinned_tensors};
+  if (!loop_start_) loop_start_ = loop_end_;
+}
+
+// While the call runs the counters of the loop count all of it; at the end only what lies between the marks stays.
+void Account::close_loop(std::int64_t now_ps) {
+  metrics_.loop_ps = now_ps - begin_ps_;
+  if (!loop_start_) return;
+  metrics_.loop_full_stops = loop_end_->full_stops - loop_start_->full_stops;
+  metrics_.loop_pinned_tensors = loop_end_->pinned_tensors - loop_start_->pinned_tensors;
+  metrics_.loop_ps = now_ps - loop_start_->time_ps;
+}
+
 void Account::close(std::int64_t now_ps, const EngineUse& use) {
   if (frozen_) return;
   metrics_.time_ps = now_ps - begin_ps_;
@@ -69,6 +86,7 @@ void Account::close(std::int64_t now_ps, const EngineUse& use) {
   metrics_.busy_up_ps = use.busy_ps[static_cast<std::size_t>(Engine::up)];
   metrics_.busy_down_ps = use.busy_ps[static_cast<std::size_t>(Engine::down)];
   metrics_.overlap_ps = use.overlap_ps;
+  close_loop(now_ps);
 }
 
 void Account::write(Report& report, std::int64_t now_ps, const EngineUse& use) const {
@@ -86,6 +104,8 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
   return {
       {"h2d_bytes", integer(m.h2d_bytes)},
       {"h2d_copies", integer(m.h2d_copies)},
+      {"h2d_non_blocking_bytes", integer(m.h2d_non_blocking_bytes)},
+      {"h2d_async_bytes", integer(m.h2d_async_bytes)},
       {"d2h_bytes", integer(m.d2h_bytes)},
       {"d2h_copies", integer(m.d2h_copies)},
       {"launches", integer(m.launches)},
@@ -106,6 +126,9 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
       {"busy_up_ps", m.busy_up_ps},
       {"busy_down_ps", m.busy_down_ps},
       {"overlap", m.overlap_ps},
+      {"loop_full_stops", integer(m.loop_full_stops)},
+      {"loop_pinned_tensors", integer(m.loop_pinned_tensors)},
+      {"loop_ps", m.loop_ps},
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Account {
     add_span({Span::Lane::host, 0, 0, now_ps, now_ps, 0, name});
   }
   void add_operation(const FinishedOperation& operation);
+  // The loop whose counters are `loop_…` starts with the first mark, and so far ends with this one.
+  void mark_loop(std::int64_t now_ps);
 
   // Metrics, charts; times are as of `now_ps` and `use` unless frozen.
   void write(Report& report, std::int64_t now_ps, const EngineUse& use) const;
@@ -55,6 +58,7 @@ class Account {
  private:
   void hold(std::uint64_t& held, std::uint64_t& peak, std::int64_t bytes, std::int64_t now_ps);
   void add_memory_point(std::int64_t now_ps);
+  void close_loop(std::int64_t now_ps);
   void add_span(Span span);
 
   std::uint32_t trace_events_;
@@ -62,6 +66,12 @@ class Account {
   Metrics metrics_, ignored_;
   bool frozen_ = false;
   std::int64_t begin_ps_ = 0;
+  // What was counted at a mark.
+  struct LoopMark {
+    std::int64_t time_ps;
+    std::uint64_t full_stops, pinned_tensors;
+  };
+  std::optional<LoopMark> loop_start_, loop_end_;
   std::uint64_t allocated_ = 0, reserved_ = 0, pinned_ = 0, pinned_taken_ = 0;
   std::vector<Span> timeline_;
   std::vector<MemoryPoint> memory_;

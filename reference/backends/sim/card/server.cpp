@@ -170,7 +170,7 @@ void Server::carry_out(const Record& record) {
     case Opcode::fetch_note:
       return fetch_note(command);
     case Opcode::marker:
-      return account_.add_marker(names_.text(command.header.name), scheduler_.host_ps());
+      return mark(command);
     case Opcode::sync_stream:
     case Opcode::sync_event:
     case Opcode::sync_device:

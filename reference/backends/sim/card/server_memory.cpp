@@ -76,6 +76,7 @@ void Server::pinned_note(const Command& command) {
   if (!pinned_blocks_.announce(address, requested, bytes, command.header.name)) {
     return wrong("its block overlaps a live one");
   }
+  ++account_.count().loop_pinned_tensors;
   account_.hold_pinned(more(requested), scheduler_.host_ps());
 }
 
@@ -140,6 +141,7 @@ void Server::driver_free(const Command& command) {
   frontier_moved();
   scheduler_.charge(card.prices.profile().free_ps);
   count_sync(CommandCause::implicit);
+  count_full_stop();
   account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
   const auto bytes = card.pages.is_range(address) ? std::nullopt : card.addresses.give_back(address);
   if (!bytes) {
@@ -183,6 +185,7 @@ void Server::pinned_free(const Command& command) {
   frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().free_ps);
   count_sync(CommandCause::implicit);
+  count_full_stop();
   account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0);
   if (!piece) {
     refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",

@@ -165,9 +165,11 @@ void SimBackend::copy_pinned(const CopyRequest& request) {
 
 void SimBackend::launch(const KernelCall& call, StreamId stream) { client_->launch(target(stream), call); }
 
-void SimBackend::host_work(const KernelCost& cost) {
-  client_->send(Opcode::host_work, target(), {cost.flops, cost.bytes});
+void SimBackend::host_work(const KernelCost& cost, std::string_view name) {
+  client_->send(Opcode::host_work, target(0, name), {cost.flops, cost.bytes});
 }
+
+void SimBackend::mark_loop() { client_->send(Opcode::marker, target(), {kMarkLoop}); }
 
 int SimBackend::open_worker() {
   const std::lock_guard lock(pool_mutex_);

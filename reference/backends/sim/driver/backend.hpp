@@ -53,7 +53,8 @@ class SimBackend final : public Backend {
 
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
-  void host_work(const KernelCost& cost) override;
+  void host_work(const KernelCost& cost, std::string_view name = {}) override;
+  void mark_loop() override;
   int open_worker() override;
   void queue_job(int worker, const JobCost& cost) override;
   void take_job(int worker) override;
