@@ -21,7 +21,8 @@ struct Case {
   std::string scenario, kind, profile;
   DeviceType device = DeviceType::sim;
   Visibility visibility = Visibility::visible;
-  bool data = true;
+  std::int64_t capacity_mib = 0;  // 0: as in the profile
+  bool data = true, reads_zeros = false;
   std::map<std::string, double> parameters;
   std::uint64_t seed = 0;  // of the data
 };
