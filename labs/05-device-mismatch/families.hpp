@@ -233,7 +233,7 @@ class Families {
 
 // Needs two cards, sim:0 and sim:1, in this process.
 inline std::vector<Puzzle> draw_puzzles(const std::string& profile, std::uint64_t seed) {
-  const labrig::lab::CostCard cards(profile, 0, 2);
+  const labrig::lab::CostCard cards(profile, {.cards = 2});
   return Families(seed).puzzles();
 }
 

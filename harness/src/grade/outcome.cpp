@@ -87,7 +87,9 @@ Json to_json(const spec::Case& plan) {
           {"cards", plan.cards},
           {"card", plan.card},
           {"visibility", spec::name_of(plan.visibility)},
+          {"capacity_mib", plan.capacity_mib},
           {"data", plan.data},
+          {"reads_zeros", plan.reads_zeros},
           {"parameters", plan.parameters},
           {"seed", plan.seed}};
 }
@@ -102,7 +104,9 @@ spec::Case case_from(const Json& json) {
   json.at("cards").get_to(plan.cards);
   json.at("card").get_to(plan.card);
   plan.visibility = json.at("visibility") == "hidden" ? spec::Visibility::hidden : spec::Visibility::visible;
+  json.at("capacity_mib").get_to(plan.capacity_mib);
   json.at("data").get_to(plan.data);
+  json.at("reads_zeros").get_to(plan.reads_zeros);
   json.at("parameters").get_to(plan.parameters);
   json.at("seed").get_to(plan.seed);
   return plan;

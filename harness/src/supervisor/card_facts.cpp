@@ -31,8 +31,11 @@ const char* kind_of(const sim::Hazard& hazard) {
 sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode) {
   sim::MachineOptions options;
   options.cards.assign(static_cast<std::size_t>(plan.cards), sim::load_profile(plan.profile).value());
+  if (plan.capacity_mib > 0)
+    for (sim::Profile& card : options.cards) card.capacity_bytes = static_cast<std::uint64_t>(plan.capacity_mib) << 20;
   options.mode = mode;
   options.data = plan.data;
+  options.reads_zeros = plan.reads_zeros;
   options.limits.real_bytes = static_cast<std::uint64_t>(limits.device_mib) << 20;
   options.limits.trace_events = kTraceEvents;
   return options;

@@ -40,7 +40,8 @@ struct Limits {
 struct MachineOptions {
   std::vector<Profile> cards;  // sim:0, sim:1, …
   Mode mode = Mode::eager;
-  bool data = true;  // false: cost-only (S12)
+  bool data = true;          // false: cost-only (S12)
+  bool reads_zeros = false;  // in a cost-only run: a value that is read is 0, and no error
   Limits limits;
 };
 

@@ -95,7 +95,7 @@ std::string dump(const json& body) { return body.dump(-1, ' ', false, json::erro
 }  // namespace
 
 std::string encode(const MachineOptions& options) {
-  json body = {{"late", options.mode == Mode::late}, {"data", options.data}};
+  json body = {{"late", options.mode == Mode::late}, {"data", options.data}, {"reads_zeros", options.reads_zeros}};
   for (const Profile& card : options.cards) body["cards"].push_back(to_json(card));
   visit_limits(options.limits, [&](const char* key, const auto& member) { body["limits"][key] = member; });
   return dump(body);
@@ -106,6 +106,7 @@ MachineOptions decode_options(const std::string& text) {
     MachineOptions options;
     options.mode = body.at("late").get<bool>() ? Mode::late : Mode::eager;
     options.data = body.at("data").get<bool>();
+    options.reads_zeros = body.at("reads_zeros").get<bool>();
     for (const json& card : body.at("cards")) options.cards.push_back(profile_from(card));
     visit_limits(options.limits, [&](const char* key, auto& member) { body.at("limits").at(key).get_to(member); });
     return options;
