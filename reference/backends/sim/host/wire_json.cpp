@@ -44,11 +44,13 @@ void visit_limits(L& limits, Visit&& visit) {
 template <class M, class Visit>
 void visit_metrics(M& m, Visit&& visit) {
   visit(m.h2d_bytes), visit(m.h2d_copies), visit(m.d2h_bytes), visit(m.d2h_copies);
+  visit(m.h2d_non_blocking_bytes), visit(m.h2d_async_bytes);
   visit(m.launches), visit(m.device_flops), visit(m.hidden_copies), visit(m.hidden_copy_bytes);
   visit(m.syncs_explicit), visit(m.syncs_value), visit(m.syncs_copy), visit(m.syncs_implicit);
   visit(m.time_ps), visit(m.peak_allocated_bytes), visit(m.peak_reserved_bytes), visit(m.pinned_peak_bytes);
   visit(m.pinned_taken_peak_bytes);
   visit(m.hazards), visit(m.busy_compute_ps), visit(m.busy_up_ps), visit(m.busy_down_ps), visit(m.overlap_ps);
+  visit(m.loop_full_stops), visit(m.loop_pinned_tensors), visit(m.loop_ps);
 }
 
 json to_json(const Hazard::Side& side) { return {side.what, side.host, side.device, side.stream, side.operation}; }
@@ -123,6 +125,7 @@ std::string encode(const Report& report) {
   }
   for (const Hazard& hazard : report.hazards) hazards.push_back(to_json(hazard));
   return dump({{"metrics", std::move(metrics)},
+               {"peaks", report.peak_allocated_bytes_by_card},
                {"hazards", std::move(hazards)},
                {"notes", report.notes},
                {"timeline", std::move(timeline)},
@@ -139,6 +142,7 @@ Report decode_report(const std::string& text) {
     Report report;
     std::size_t next = 0;
     visit_metrics(report.metrics, [&](auto& value) { body.at("metrics").at(next++).get_to(value); });
+    body.at("peaks").get_to(report.peak_allocated_bytes_by_card);
     for (const json& span : body.at("timeline")) {
       report.timeline.push_back({static_cast<Span::Lane>(span.at(0).get<int>()), span.at(1), span.at(2), span.at(3),
                                  span.at(4), span.at(5), span.at(6)});
