@@ -29,14 +29,27 @@ TEST(FaultyLoops, GiveTheSameHistoryForTheSameSeed) {
   EXPECT_NE(to_text(record_history(MemoryCause::healthy, 1)), to_text(record_history(MemoryCause::healthy, 2)));
 }
 
+// The rows that somebody would name: the failure, both ends of training, evaluation, where a checkpoint was held.
+std::vector<std::vector<std::int64_t>> rows_worth_naming(const MemoryHistory& history) {
+  std::vector<std::int64_t> train, eval, checkpoint;
+  for (std::size_t i = 0; i < history.rows.size(); ++i) {
+    if (history.rows[i].phase == "train") train.push_back(static_cast<std::int64_t>(i));
+    if (history.rows[i].phase == "eval") eval.push_back(static_cast<std::int64_t>(i));
+  }
+  if (!train.empty()) train = {train.front(), train.back()};
+  for (const HistoryOwner& owner : history.owners)
+    if (owner.op == "checkpoint") checkpoint.push_back(owner.row);
+  return {{static_cast<std::int64_t>(history.rows.size())}, train, eval, checkpoint};
+}
+
 TEST(FaultyLoops, ShowTheirCauseInTheirRows) {
   for (std::size_t i = 0; i < patients().size(); ++i) {
-    std::vector<std::int64_t> all(history_of(i).rows.size() + 1);
-    for (std::size_t row = 0; row < all.size(); ++row) all[row] = static_cast<std::int64_t>(row);
-    EXPECT_TRUE(Evidence(history_of(i), all).shows(patients()[i].cause))
-        << kCauseWords[static_cast<std::size_t>(patients()[i].cause)] << '\n'
-        << to_text(history_of(i));
-    EXPECT_FALSE(Evidence(history_of(i), {}).shows(patients()[i].cause)) << "no row shows nothing";
+    const MemoryCause cause = patients()[i].cause;
+    bool shown = false;
+    for (const auto& rows : rows_worth_naming(history_of(i)))
+      shown = shown || Evidence(history_of(i), rows).shows(cause);
+    EXPECT_TRUE(shown) << kCauseWords[static_cast<std::size_t>(cause)] << '\n' << to_text(history_of(i));
+    EXPECT_FALSE(Evidence(history_of(i), {}).shows(cause)) << "no row shows nothing";
   }
 }
 

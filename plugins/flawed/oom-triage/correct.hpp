@@ -141,8 +141,8 @@ class Correct : public oom_triage::Submission {
   static bool climbs(const MemoryHistory& history, const Numbers& train) {
     if (train.size() < 11) return false;
     for (std::size_t i = train.size() - 10; i < train.size(); ++i)
-      if (allocated(history, train[i]) <= allocated(history, train[i - 1])) return false;
-    return true;
+      if (allocated(history, train[i]) < allocated(history, train[i - 1])) return false;
+    return allocated(history, train.back()) > 1.05 * allocated(history, train[train.size() - 11]);
   }
   static double middle(const MemoryHistory& history, const Numbers& rows) {
     std::vector<double> values;
