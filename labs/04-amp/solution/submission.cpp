@@ -25,11 +25,12 @@ std::vector<Tensor> gradients_of(const Optimizer& optimizer) {
   return gradients;
 }
 
-// 0 * x is 0 for every number and NaN for inf and NaN, so the sum of such products tells. One wait for all gradients.
+// A sum is finite only where all that was summed is. One wait for all gradients.
 bool all_finite(const std::vector<Tensor>& gradients) {
+  if (gradients.empty()) return true;
   std::vector<Tensor> sums;
-  for (const Tensor& gradient : gradients) sums.push_back(labrig::sum(labrig::mul(gradient, 0.0)));
-  return gradients.empty() || labrig::sum(labrig::stack(sums)).item() == 0;
+  for (const Tensor& gradient : gradients) sums.push_back(labrig::sum(gradient));
+  return std::isfinite(labrig::sum(labrig::stack(sums)).item());
 }
 
 class LossScaler : public Scaler {

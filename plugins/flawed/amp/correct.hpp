@@ -37,12 +37,12 @@ class RightScaler : public Scaler {
 
   void unscale(Optimizer& optimizer) override {
     const labrig::NoGradGuard no_grad;
-    std::vector<Tensor> sums;  // 0 where all is finite, else NaN
+    std::vector<Tensor> sums;  // finite only where all that was summed is
     for (const Tensor& gradient : gradients_of(optimizer)) {
       labrig::mul_(gradient, 1 / state_.scale);
-      sums.push_back(labrig::sum(labrig::mul(gradient, 0.0)));
+      sums.push_back(labrig::sum(gradient));
     }
-    good_[&optimizer] = labrig::sum(labrig::stack(sums)).item() == 0;
+    good_[&optimizer] = std::isfinite(labrig::sum(labrig::stack(sums)).item());
   }
 
   bool step(Optimizer& optimizer) override {
