@@ -64,6 +64,7 @@ void add_plugin_doctor(CLI::App& app, Context& context);  // plugin_doctor.cpp: 
 void add_doctor(CLI::App& app, Context& context);         // doctor.cpp: labrig doctor
 void add_bench(CLI::App& app, Context& context);          // bench.cpp: labrig bench crossover|copies
 void add_report(CLI::App& app, Context& context);         // report.cpp: labrig report index DIR
+void add_triage(CLI::App& app, Context& context);         // triage.cpp: labrig triage [FILE]
 void add_conform(CLI::App& app, Context& context);        // conform.cpp: labrig conform KIND FILE
 void add_explain(CLI::App& app, Context& context);        // explain.cpp: labrig explain TEXT
 
