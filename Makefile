@@ -22,7 +22,7 @@ test-full: ## the same, and the labs with thirty fresh course secrets
 	@tools/setup.sh --test
 	@tools/test.sh --full
 
-demo: ## grade every shipped submission of lab 01; ends with the path of an index page
+demo: ## grade every shipped submission of every lab; ends with the path of an index page
 	@tools/setup.sh
 	@tools/build.sh release product
 	@tools/demo.sh
@@ -43,7 +43,7 @@ format: ## rewrite the sources with clang-format 19
 lint: ## clang-format 19 (says what it would change) and clang-tidy 19
 	@tools/style.sh lint
 
-bench: ## speed of the core and of the simulated card
+bench: ## speed of the core, of the simulated card and of grading
 	@tools/bench.sh
 
 bench-sweep: ## speed of a sweep over a whole course

@@ -44,6 +44,7 @@ set(LABRIG_CORE_SOURCES
   src/autograd/engine.cpp
   src/autograd/in_place.cpp
   src/autograd/tensor.cpp
+  src/device/capability.cpp
   src/device/device.cpp
   src/device/pinned.cpp
   src/device/registry.cpp

@@ -92,6 +92,8 @@ const std::vector<MetricInfo>& known_metrics() {
       {"time_ps", "time", "ps"},
       {"h2d_bytes", "bytes up", "bytes"},
       {"h2d_copies", "copies up", ""},
+      {"h2d_non_blocking_bytes", "bytes up, asked not to block", "bytes"},
+      {"h2d_async_bytes", "bytes up that did not block", "bytes"},
       {"d2h_bytes", "bytes down", "bytes"},
       {"d2h_copies", "copies down", ""},
       {"launches", "kernels launched", ""},
@@ -106,8 +108,12 @@ const std::vector<MetricInfo>& known_metrics() {
       {"peak_reserved_bytes", "peak reserved", "bytes"},
       {"pinned_peak_bytes", "peak pinned", "bytes"},
       {"pinned_taken_peak_bytes", "peak pinned, as taken from the driver", "bytes"},
+      {"other_cards_peak_bytes", "peak allocated on other cards", "bytes"},
       {"hazards", "hazards", ""},
       {"overlap", "copying while computing", "ps"},
+      {"loop_full_stops", "full stops in the loop", ""},
+      {"loop_pinned_tensors", "pinned tensors made in the loop", ""},
+      {"loop_ps", "time from the start of the loop", "ps"},
   };
   return metrics;
 }

@@ -46,7 +46,8 @@ TEST(Grading, IsTheSameUnderLoadFromOtherFoldersAndWithOtherJobs) {
   std::string pids;
   while (fgets(text, sizeof text, pipe) != nullptr) pids += std::string(text, strcspn(text, "\n")) + " ";
   pclose(pipe);
-  for (int i = 0; i < 20; ++i) {
+  const int gradings = std::getenv("LABRIG_TEST_FULL") != nullptr ? 20 : 6;  // six: every pair of jobs and folder
+  for (int i = 0; i < gradings; ++i) {
     const std::vector<std::string> jobs = {"--jobs", i % 2 == 0 ? "2" : "1"};
     EXPECT_EQ(body(graded(variant, jobs, i % 3 == 0 ? "cd / && " : "cd /tmp && ")), expected) << "grading " << i;
   }
@@ -102,25 +103,6 @@ TEST(Reports, OfEveryEndAreValidAgainstTheirSchema) {
     EXPECT_EQ(problems(read_json(scratch / "out/report.json")), "");
     EXPECT_EQ(problems(read_json(scratch / "out/report.student.json")), "");
   }
-}
-
-// reference.json lets a lab be graded where its solution is not; it must hold what the solution does today.
-// LABRIG_APPROVE=1 (`make approve`) rewrites it.
-TEST(ReferenceFigures, ThatShipAreThoseOfTheSolution) {
-  const Scratch scratch;
-  const std::string shipped = std::string(LABRIG_SOURCE) + "/labs/01-transfer-cost/reference.json";
-  const Outcome outcome = run_labrig({"labs", "--record-reference", scratch / "out", kLab});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.text;
-  json recorded = read_json(scratch / "out/reference.json");
-  for (json& one : recorded.at("cases")) one.at("cpu_ms") = 200.0;  // measured: of the day, not of the lab
-  if (std::getenv("LABRIG_APPROVE") != nullptr) {
-    std::filesystem::copy_file(scratch / "out/reference.json", shipped,
-                               std::filesystem::copy_options::overwrite_existing);
-    return;
-  }
-  json expected = read_json(shipped);
-  for (json& one : expected.at("cases")) one.at("cpu_ms") = 200.0;
-  EXPECT_EQ(recorded, expected);
 }
 
 // --- submissions that misbehave ----------------------------------------------------------------------------------

@@ -230,13 +230,16 @@ class Evaluator {
                                outcome.plan.id));
       return;
     }
-    take(share, share_of_value(condition, share.quantities), condition.code, condition.text);
+    const auto found = outcome.findings.find(condition.finding);
+    const bool knows_why = found != outcome.findings.end() && !found->second.code.empty();
+    take(share, share_of_value(condition, share.quantities), knows_why ? found->second.code : condition.code,
+         knows_why ? found->second.text : condition.text);
   }
 
   // Of the card's clock: what depends on the order in which commands arrive.
   static bool is_time(const Condition& condition) {
     return std::any_of(condition.metric.begin(), condition.metric.end(),
-                       [](const std::string& name) { return name.ends_with("_ps") || name == "overlap"; });
+                       [](const std::string& name) { return name.ends_with("_ps") || name.starts_with("overlap"); });
   }
 
   // False when the limit is a parameter that the case does not have.

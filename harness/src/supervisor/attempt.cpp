@@ -63,8 +63,9 @@ Json card_json(const sim::Handles& handles) {
 
 class Attempt {
  public:
-  Attempt(const Surroundings& surroundings, const spec::Case& plan, const std::filesystem::path& plugin, sim::Mode mode)
-      : around_(surroundings), plugin_(plugin), mode_(mode) {
+  Attempt(const Surroundings& surroundings, const spec::Case& plan, const std::filesystem::path& plugin, sim::Mode mode,
+          const grade::Reference* reference)
+      : around_(surroundings), plugin_(plugin), mode_(mode), reference_(reference) {
     outcome_.plan = plan;
   }
 
@@ -78,7 +79,7 @@ class Attempt {
         return channel::encode(channel::Kind::inputs, {{"values", encoded.json}}, encoded.bytes);
       });
       take(run);
-      if (outcome_.status == Status::ok) judge.judge(inputs, *run.outputs, outcome_);
+      if (outcome_.status == Status::ok) judge.judge(inputs, *run.outputs, reference_, outcome_);
     } catch (const Error& error) {
       fault(error.code(), fmt::format("{} ({})", error.what(), error.why()));
     } catch (const std::exception& error) {
@@ -136,6 +137,7 @@ class Attempt {
         {"call", (around_.lab.folder / "call.so").string()},
         {"submission", plugin_.string()},
         {"card", card != nullptr ? card_json(handles_in_worker(card->handles())) : Json(nullptr)},
+        {"device", spec::device_of(outcome_.plan).str()},
         {"start_counting", !around_.lab_starts_counting},
         {"token", token},
         {"limits",
@@ -155,7 +157,7 @@ class Attempt {
     outcome_.wall_ms = run.wall_ms;
     outcome_.from_threads = run.from_threads;
     if (!report_) return;
-    outcome_.metrics = metric_rows(report_->metrics);
+    outcome_.metrics = metric_rows(outcome_.plan, *report_);
     outcome_.hazards = hazards_of(*report_);
     outcome_.notes = report_->notes;
     outcome_.trace = trace_json(*report_);
@@ -169,6 +171,7 @@ class Attempt {
   const Surroundings& around_;
   std::filesystem::path plugin_;
   sim::Mode mode_;
+  const grade::Reference* reference_;
   CaseOutcome outcome_;
   std::optional<sim::Report> report_;
 };
@@ -176,8 +179,8 @@ class Attempt {
 }  // namespace
 
 CaseOutcome attempt(const Surroundings& surroundings, const spec::Case& plan, const std::filesystem::path& plugin,
-                    sim::Mode mode) {
-  return Attempt(surroundings, plan, plugin, mode).run();
+                    sim::Mode mode, const grade::Reference* reference) {
+  return Attempt(surroundings, plan, plugin, mode, reference).run();
 }
 
 }  // namespace labrig::supervisor

@@ -28,7 +28,8 @@ struct Surroundings {
 };
 
 // The outcome without reference figures. What fails on our side (card, judge, worker program) is an outcome `fault`.
+// `reference` is what the reference solution does; null for the reference solution itself.
 grade::CaseOutcome attempt(const Surroundings& surroundings, const spec::Case& plan,
-                           const std::filesystem::path& plugin, sim::Mode mode);
+                           const std::filesystem::path& plugin, sim::Mode mode, const grade::Reference* reference);
 
 }  // namespace labrig::supervisor

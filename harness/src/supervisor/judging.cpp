@@ -7,7 +7,7 @@ lab::Scenario scenario_of(const spec::Case& plan) {
   scenario.id = plan.scenario;
   scenario.kind = plan.kind;
   scenario.profile = plan.profile;
-  scenario.device = plan.device == DeviceType::sim ? Device(DeviceType::sim, 0) : Device();
+  scenario.device = spec::device_of(plan);
   scenario.parameters = plan.parameters;
   return scenario;
 }
@@ -31,9 +31,13 @@ lab::Values Judge::inputs(const spec::Case& plan) {
   return values;
 }
 
-void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, grade::CaseOutcome& outcome) {
+void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, const grade::Reference* reference,
+                  grade::CaseOutcome& outcome) {
   const std::lock_guard lock(one_at_a_time_);
   lab::Verdict verdict;
+  for (const auto& [name, value] : outcome.metrics) verdict.counted[name] = static_cast<double>(value);
+  for (const auto& [name, value] : reference != nullptr ? reference->metrics : outcome.metrics)
+    verdict.reference[name] = static_cast<double>(value);
   try {
     module().judge(scenario_of(outcome.plan), inputs, outputs, verdict);
   } catch (const Error& error) {

@@ -93,13 +93,13 @@ class Run {
 
   CaseOutcome submitted(const spec::Case& plan, const grade::Reference& reference) {
     // First with effects carried out at once: the values, and the metrics.
-    CaseOutcome outcome = attempt(around_, plan, job_.submission, sim::Mode::eager);
+    CaseOutcome outcome = attempt(around_, plan, job_.submission, sim::Mode::eager, &reference);
     const double limit_ms = host_work_limit_ms(reference.cpu_ms, extra_virtual_ms(outcome, reference));
     const auto is_over = [&] {
       return plan.device == DeviceType::sim && grade::returned(outcome.status) && outcome.cpu_ms > limit_ms;
     };
     // CPU time is measured, and a machine can only make it longer: the better of two runs counts.
-    if (is_over()) outcome = attempt(around_, plan, job_.submission, sim::Mode::eager);
+    if (is_over()) outcome = attempt(around_, plan, job_.submission, sim::Mode::eager, &reference);
     if (is_over()) {
       outcome.status = Status::over_limit;
       outcome.reason = grade::Reason{
@@ -109,7 +109,7 @@ class Run {
                                    limit_ms / 1e3)};
     }
     if (!wants_late_run(outcome)) return with_order(std::move(outcome), std::nullopt);
-    CaseOutcome late = attempt(around_, plan, job_.submission, sim::Mode::late);
+    CaseOutcome late = attempt(around_, plan, job_.submission, sim::Mode::late, &reference);
     const double wall_ms = outcome.wall_ms + late.wall_ms;
     outcome = with_order(std::move(outcome), late);
     outcome.wall_ms = wall_ms;
@@ -127,7 +127,7 @@ class Run {
   }
 
   CaseOutcome solve(const spec::Case& plan) {
-    if (!job_.solution.empty()) return attempt(around_, plan, job_.solution, sim::Mode::eager);
+    if (!job_.solution.empty()) return attempt(around_, plan, job_.solution, sim::Mode::eager, nullptr);
     CaseOutcome none;
     none.plan = plan;
     none.status = Status::fault;

@@ -102,7 +102,7 @@ Operand in_memory_order(const Operand& line) {
 // Folds everything and stores `finish(result)` in each output.
 template <class Fold, class Out, class T, class V, class Finish>
 void fold_all(const KernelCall& call, V start, Finish finish) {
-  const Reduction parts(call.operands[0], call.operands[1]);
+  const kernels::Reduction parts(call.operands[0], call.operands[1]);
   const Operand sorted = in_memory_order(parts.line);
   const Walk<1> line({&sorted});
   const auto* begin = static_cast<const T*>(sorted.data);
@@ -134,7 +134,7 @@ void reduce(const KernelCall& call) {
     if (call.kernel == Kernel::norm) {
       return fold_all<AddSquare, Out, T>(call, Sum{0}, [](double sum) { return std::sqrt(sum); });
     }
-    const auto count = static_cast<double>(Reduction(call.operands[0], call.operands[1]).line.sizes.product());
+    const auto count = static_cast<double>(kernels::Reduction(call.operands[0], call.operands[1]).line.sizes.product());
     fold_all<Add, Out, T>(call, Sum{0}, [count](double sum) { return sum / count; });
   }
 }

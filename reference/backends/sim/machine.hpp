@@ -40,13 +40,16 @@ struct Limits {
 struct MachineOptions {
   std::vector<Profile> cards;  // sim:0, sim:1, …
   Mode mode = Mode::eager;
-  bool data = true;  // false: cost-only (S12)
+  bool data = true;          // false: cost-only (S12)
+  bool reads_zeros = false;  // in a cost-only run: a value that is read is 0, and no error
   Limits limits;
 };
 
 // The metrics of a case, by the names of docs/architecture.md §6. All integers; times in picoseconds.
 struct Metrics {
   std::uint64_t h2d_bytes = 0, h2d_copies = 0, d2h_bytes = 0, d2h_copies = 0;
+  // Of h2d_bytes: by copies that were asked not to block, and of these from pinned memory, where they can.
+  std::uint64_t h2d_non_blocking_bytes = 0, h2d_async_bytes = 0;
   std::uint64_t launches = 0, device_flops = 0, hidden_copies = 0, hidden_copy_bytes = 0;
   std::uint64_t syncs_explicit = 0, syncs_value = 0, syncs_copy = 0, syncs_implicit = 0;
   std::int64_t time_ps = 0;
@@ -54,6 +57,10 @@ struct Metrics {
   std::uint64_t pinned_taken_peak_bytes = 0;  // pinned memory that the driver has handed out
   std::uint64_t hazards = 0;
   std::int64_t busy_compute_ps = 0, busy_up_ps = 0, busy_down_ps = 0, overlap_ps = 0;  // engine use; copy with compute
+  // Of the loop: what lies between the first and the last mark of the lab (Call::mark_loop), or the whole call where it
+  // sets none. Full stops are waits for all that a card does: synchronize(device), memory given back to the driver.
+  std::uint64_t loop_full_stops = 0, loop_pinned_tensors = 0;
+  std::int64_t loop_ps = 0;  // from the first mark until everything is done
   bool operator==(const Metrics&) const = default;
 };
 // Name and value of each metric, in the order of the report. `overlap` is overlap_ps.
@@ -90,8 +97,9 @@ struct Hazard {
 };
 
 struct Report {
-  Metrics metrics;             // between `begin` (or the start) and `finish` (or the end of the client)
-  std::vector<Span> timeline;  // the first Limits::trace_events
+  Metrics metrics;  // between `begin` (or the start) and `finish` (or the end of the client)
+  std::vector<std::uint64_t> peak_allocated_bytes_by_card;  // of each card alone, at its own moment
+  std::vector<Span> timeline;                               // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
   // At most 20 groups; Metrics::hazards counts every pair. Both are empty in a program whose order is right.
   std::vector<Hazard> hazards;

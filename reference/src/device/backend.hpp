@@ -88,8 +88,10 @@ class Backend {
   // --- work --------------------------------------------------------------------------------------------------
   virtual void copy(const CopyRequest& request) = 0;
   virtual void launch(const KernelCall& call, StreamId stream) = 0;
-  // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere.
-  virtual void host_work(const KernelCost& /*cost*/) {}
+  // Host arithmetic that the clock of a simulated machine must know about; nothing elsewhere. `name` is for charts.
+  virtual void host_work(const KernelCost& /*cost*/, std::string_view /*name*/ = {}) {}
+  // The loop that a lab counts apart starts at the first mark and ends at the last; simulated machines only.
+  virtual void mark_loop() {}
   // Workers of a loader, each with a clock of its own on a simulated machine, beside that of the host; nothing
   // elsewhere. A job begins when it is queued, or when its worker is done with the one before; take_job() makes the
   // host wait for the oldest one that was not taken. Closing a worker forgets its jobs. Throws `too-many-workers`.
@@ -103,8 +105,10 @@ class Backend {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   }
   // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out).
-  // Only pinned memory of a simulated machine matters; anything else is ignored.
-  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
+  // Only pinned memory of a simulated machine matters; anything else is ignored. `name` is that of the tensor, which
+  // may be a view; without one the card says what it calls the memory.
+  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/,
+                           std::string_view /*name*/ = {}) {}
   // A harness reads these bytes of the card next, as by a copy in `stream`: a simulated card looks whether that copy is
   // ordered after the work on them. It takes no time.
   virtual void note_fetch(const void* /*address*/, std::size_t /*bytes*/, StreamId /*stream*/,

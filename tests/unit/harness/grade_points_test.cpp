@@ -136,6 +136,18 @@ TEST_F(Points, MayComeFromTheJudgesFigures) {
   EXPECT_EQ(check("time").share, 0.5);
 }
 
+TEST_F(Points, OfAMetricMayBeExplainedByAFinding) {
+  rule("time").finding = "why";
+  set_metric(cases_[1], "time_ps", 9000);
+  EXPECT_EQ(check("time").cases[1].code, "slow") << "the judge found nothing to say";
+  cases_[1].findings["why"] = {0, "waits", "the host waits in {case}"};
+  const CheckResult& time = check("time");
+  EXPECT_EQ(time.cases[1].code, "waits");
+  EXPECT_EQ(time.cases[1].text, "the host waits in {case}");
+  EXPECT_EQ(time.cases[1].quantities.ratio, 9) << "the metric decides all the same";
+  EXPECT_EQ(time.cases[0].share, 1);
+}
+
 TEST_F(Points, AtMostHasItsLimitInside) {
   set_metric(cases_[0], "h2d_bytes", 1100);
   EXPECT_EQ(check("bytes-up").status, CheckStatus::passed);

@@ -101,6 +101,17 @@ TEST_F(CopiesTest, PinnedCopiesAreAsynchronousAndOverlapBothWays) {
   EXPECT_EQ(card_.metrics().syncs_copy, 0u);
 }
 
+TEST_F(CopiesTest, UploadsAreCountedByWhatWasAskedAndByWhatIsPossible) {
+  const std::uint64_t pinned = card_.send(Opcode::pinned_malloc, {kMiB})->value[1];
+  card_.send(Opcode::copy_up, {block_, pinned, 100, kCopyNonBlocking});
+  card_.send(Opcode::copy_up, {block_, pinned, 20});
+  card_.upload(block_, nullptr, 3, kCopyNonBlocking);
+  card_.send(Opcode::copy_down, {pinned, block_, 5000, kCopyNonBlocking});
+  EXPECT_EQ(card_.metrics().h2d_bytes, 123u);
+  EXPECT_EQ(card_.metrics().h2d_non_blocking_bytes, 103u);
+  EXPECT_EQ(card_.metrics().h2d_async_bytes, 100u);
+}
+
 TEST_F(CopiesTest, MoveTheRightBytes) {
   std::vector<std::uint32_t> values(3 * kMiB / 4 + 5);
   std::iota(values.begin(), values.end(), 7u);

@@ -41,7 +41,7 @@ std::size_t line_of(const std::string& text, const std::string& part) {
 }
 
 TEST(Profile, TheShippedOnesReadAndDiffer) {
-  for (const char* name : {"a100", "desktop", "h200", "rtx3060", "t4", "tiny-256mib"}) {
+  for (const char* name : {"a100", "desktop", "h200", "rtx3060", "t4", "tiny-256mib", "tiny-t4"}) {
     const Result<Profile> profile = load_profile(LABRIG_TEST_PROFILES "/" + std::string(name) + ".toml");
     ASSERT_TRUE(profile.ok()) << profile.error().message();
     EXPECT_EQ(profile.value().name, name);

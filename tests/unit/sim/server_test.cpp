@@ -107,6 +107,32 @@ TEST(Syncs, AreCountedByCause) {
   EXPECT_EQ(metrics.time_ps, 6 * 2 * kUs);
 }
 
+TEST(Loop, IsCountedFromTheFirstMarkToTheLastAndTimedFromTheFirst) {
+  TestCard card;
+  const std::uint64_t pinned = card.send(Opcode::pinned_malloc, {2000})->value[1];
+  const auto make_a_pinned_tensor = [&] {
+    card.send(Opcode::pinned_note, {pinned, 700, 1000});
+    card.send(Opcode::pinned_free_note, {pinned});
+  };
+  card.send(Opcode::sync_device, {kAsked});
+  make_a_pinned_tensor();
+  EXPECT_EQ(card.metrics().loop_full_stops, 1u) << "without marks all of the call is the loop";
+  EXPECT_EQ(card.metrics().loop_pinned_tensors, 1u);
+  EXPECT_EQ(card.metrics().loop_ps, card.metrics().time_ps);
+  const std::int64_t before_ps = card.metrics().time_ps;
+  card.send(Opcode::marker, {kMarkLoop});
+  card.send(Opcode::sync_device, {kAsked});
+  card.send(Opcode::sync_stream, {kAsked});
+  make_a_pinned_tensor();
+  make_a_pinned_tensor();
+  card.send(Opcode::marker, {kMarkLoop});
+  card.send(Opcode::pinned_free, {pinned});
+  const Metrics metrics = card.metrics();
+  EXPECT_EQ(metrics.loop_full_stops, 1u) << "a stream is not the whole card, and the last stop comes after the loop";
+  EXPECT_EQ(metrics.loop_pinned_tensors, 2u);
+  EXPECT_EQ(metrics.loop_ps, metrics.time_ps - before_ps);
+}
+
 TEST(Launches, AreCountedAndPriced) {
   TestCard card;
   const std::uint64_t block = card.block(8000);

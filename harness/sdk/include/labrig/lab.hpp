@@ -65,7 +65,7 @@ class LABRIG_API Scenario {
   std::string id;
   std::string kind;     // what to call: the lab's own word
   std::string profile;  // name of the card profile
-  Device device;        // sim:0, or the host for scenarios without a card
+  Device device;        // the card that is asked for, or the host for scenarios without one
   std::map<std::string, double> parameters;
 
   // Throws Error `no-such-parameter`, naming the scenario.
@@ -99,12 +99,18 @@ class LABRIG_API Call {
   Device device() const { return device_; }
   // What is counted starts here; without it, with the call itself. Once.
   void start_counting();
+  // What the lab's own code does on the host in the middle of the call, such as a source of data that takes time to
+  // read: charged to the card's clock like an operator of this cost, and shown in charts by this name.
+  void host_work(std::uint64_t flops, std::uint64_t bytes, std::string_view name);
+  // The loop of the submission, which the metrics `loop_…` count apart, starts at the first mark and ends at the last.
+  void mark_loop();
   // Host tensors are copied when call() returns, as they stand; device tensors are read after all streams are
   // synchronised and the clock has stopped.
   void output(const std::string& name, const Tensor& value) { outputs_.set_any(name, value); }
   void output(const std::string& name, std::int64_t value) { outputs_.values.set(name, value); }
   void output(const std::string& name, int value) { outputs_.values.set(name, value); }
   void output(const std::string& name, double value) { outputs_.values.set(name, value); }
+  void output(const std::string& name, const std::string& value) { outputs_.values.set(name, value); }
 
   struct Outputs {
     Values values;
@@ -138,6 +144,9 @@ struct LABRIG_API Verdict {
   bool values_right = true;
   std::string code, text;                 // why not; shown to the student
   std::map<std::string, double> figures;  // metrics of the lab's own, for check rules: "regret"
+  // To judge by: what the card counted in this case, and what it counts for the reference solution (the case's own
+  // figures where that is what is judged). By the metrics' names; both are empty on the host.
+  std::map<std::string, double> counted, reference;
   // Named findings that a check asks for by `rule = "finding"`: share 0..1 and, below 1, why.
   struct Finding {
     double share = 1;

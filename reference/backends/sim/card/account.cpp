@@ -8,11 +8,14 @@ namespace labrig::sim {
 void Account::begin(std::int64_t now_ps) {
   metrics_ = {};
   metrics_.peak_allocated_bytes = allocated_;
+  for (Held& card : by_card_) card.peak_bytes = card.bytes;
   metrics_.peak_reserved_bytes = reserved_;
   metrics_.pinned_peak_bytes = pinned_;
   metrics_.pinned_taken_peak_bytes = pinned_taken_;
   frozen_ = false;
   begin_ps_ = now_ps;
+  loop_start_.reset();
+  loop_end_.reset();
   timeline_.clear();
   memory_.clear();
   add_memory_point(now_ps);
@@ -23,6 +26,13 @@ void Account::hold(std::uint64_t& held, std::uint64_t& peak, std::int64_t bytes,
   if (frozen_) return;
   peak = std::max(peak, held);
   add_memory_point(now_ps);
+}
+
+void Account::hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps) {
+  Held& held = by_card_[card];
+  held.bytes += static_cast<std::uint64_t>(bytes);
+  if (!frozen_) held.peak_bytes = std::max(held.peak_bytes, held.bytes);
+  hold(allocated_, metrics_.peak_allocated_bytes, bytes, now_ps);
 }
 
 void Account::add_memory_point(std::int64_t now_ps) {
@@ -62,6 +72,21 @@ void Account::add_operation(const FinishedOperation& operation) {
             std::move(name)});
 }
 
+void Account::mark_loop(std::int64_t now_ps) {
+  if (frozen_) return;
+  loop_end_ = LoopMark{now_ps, metrics_.loop_full_stops, metrics_.loop_pinned_tensors};
+  if (!loop_start_) loop_start_ = loop_end_;
+}
+
+// While the call runs the counters of the loop count all of it; at the end only what lies between the marks stays.
+void Account::close_loop(std::int64_t now_ps) {
+  metrics_.loop_ps = now_ps - begin_ps_;
+  if (!loop_start_) return;
+  metrics_.loop_full_stops = loop_end_->full_stops - loop_start_->full_stops;
+  metrics_.loop_pinned_tensors = loop_end_->pinned_tensors - loop_start_->pinned_tensors;
+  metrics_.loop_ps = now_ps - loop_start_->time_ps;
+}
+
 void Account::close(std::int64_t now_ps, const EngineUse& use) {
   if (frozen_) return;
   metrics_.time_ps = now_ps - begin_ps_;
@@ -69,12 +94,15 @@ void Account::close(std::int64_t now_ps, const EngineUse& use) {
   metrics_.busy_up_ps = use.busy_ps[static_cast<std::size_t>(Engine::up)];
   metrics_.busy_down_ps = use.busy_ps[static_cast<std::size_t>(Engine::down)];
   metrics_.overlap_ps = use.overlap_ps;
+  close_loop(now_ps);
 }
 
 void Account::write(Report& report, std::int64_t now_ps, const EngineUse& use) const {
   Account closed = *this;
   closed.close(now_ps, use);
   report.metrics = closed.metrics_;
+  report.peak_allocated_bytes_by_card.clear();
+  for (const Held& card : closed.by_card_) report.peak_allocated_bytes_by_card.push_back(card.peak_bytes);
   report.timeline = std::move(closed.timeline_);
   report.memory = std::move(closed.memory_);
   std::stable_sort(report.timeline.begin(), report.timeline.end(),
@@ -86,6 +114,8 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
   return {
       {"h2d_bytes", integer(m.h2d_bytes)},
       {"h2d_copies", integer(m.h2d_copies)},
+      {"h2d_non_blocking_bytes", integer(m.h2d_non_blocking_bytes)},
+      {"h2d_async_bytes", integer(m.h2d_async_bytes)},
       {"d2h_bytes", integer(m.d2h_bytes)},
       {"d2h_copies", integer(m.d2h_copies)},
       {"launches", integer(m.launches)},
@@ -106,6 +136,9 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
       {"busy_up_ps", m.busy_up_ps},
       {"busy_down_ps", m.busy_down_ps},
       {"overlap", m.overlap_ps},
+      {"loop_full_stops", integer(m.loop_full_stops)},
+      {"loop_pinned_tensors", integer(m.loop_pinned_tensors)},
+      {"loop_ps", m.loop_ps},
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace labrig::sim {
 
 class Account {
  public:
-  Account(std::uint32_t trace_events, const NameTable& names) : trace_events_(trace_events), names_(names) {}
+  Account(std::size_t cards, std::uint32_t trace_events, const NameTable& names)
+      : trace_events_(trace_events), names_(names), by_card_(cards) {}
 
   // Starts again from nothing, with peaks at what is held now; times are told from `now_ps` on.
   void begin(std::int64_t now_ps);
@@ -26,9 +28,7 @@ class Account {
   Metrics& count() { return frozen_ ? ignored_ : metrics_; }
 
   // Changes of what is held, in bytes; negative for less.
-  void hold_allocated(std::int64_t bytes, std::int64_t now_ps) {
-    hold(allocated_, metrics_.peak_allocated_bytes, bytes, now_ps);
-  }
+  void hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps);
   void hold_reserved(std::int64_t bytes, std::int64_t now_ps) {
     hold(reserved_, metrics_.peak_reserved_bytes, bytes, now_ps);
   }
@@ -46,6 +46,8 @@ class Account {
     add_span({Span::Lane::host, 0, 0, now_ps, now_ps, 0, name});
   }
   void add_operation(const FinishedOperation& operation);
+  // The loop whose counters are `loop_…` starts with the first mark, and so far ends with this one.
+  void mark_loop(std::int64_t now_ps);
 
   // Metrics, charts; times are as of `now_ps` and `use` unless frozen.
   void write(Report& report, std::int64_t now_ps, const EngineUse& use) const;
@@ -55,14 +57,26 @@ class Account {
  private:
   void hold(std::uint64_t& held, std::uint64_t& peak, std::int64_t bytes, std::int64_t now_ps);
   void add_memory_point(std::int64_t now_ps);
+  void close_loop(std::int64_t now_ps);
   void add_span(Span span);
+
+  struct Held {
+    std::uint64_t bytes = 0, peak_bytes = 0;
+  };
 
   std::uint32_t trace_events_;
   const NameTable& names_;
   Metrics metrics_, ignored_;
   bool frozen_ = false;
   std::int64_t begin_ps_ = 0;
+  // What was counted at a mark.
+  struct LoopMark {
+    std::int64_t time_ps;
+    std::uint64_t full_stops, pinned_tensors;
+  };
+  std::optional<LoopMark> loop_start_, loop_end_;
   std::uint64_t allocated_ = 0, reserved_ = 0, pinned_ = 0, pinned_taken_ = 0;
+  std::vector<Held> by_card_;  // of what is allocated
   std::vector<Span> timeline_;
   std::vector<MemoryPoint> memory_;
 };

@@ -39,7 +39,7 @@ constexpr Shape kShapes[kOpcodeCount] = {
     {"close worker", 1},
     {"host access", 3},
     {"fetch note", 2},
-    {"marker", 0},
+    {"marker", 1},
     {"sync stream", 1},
     {"sync event", 2},
     {"sync device", 1},

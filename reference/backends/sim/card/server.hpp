@@ -110,6 +110,7 @@ class Server {
   std::string doing() const;  // what the current command is, for people
   std::string crash_text() const;
   void count_sync(CommandCause cause);
+  void count_full_stop() { ++account_.count().loop_full_stops; }
   // Real work, counted where the card has data: the same number on every machine. Refuses what is over the limit.
   bool spend_steps(std::uint64_t steps);
   bool spend_bytes(std::uint64_t bytes) { return spend_steps(bytes / kBytesPerStep); }
@@ -187,6 +188,8 @@ class Server {
   void pageable_chunk(const Command& command);
   void copy_to_pageable(const Command& command);
   void count_hidden(std::uint64_t flags, std::uint64_t bytes);
+  void count_upload(std::uint64_t flags, std::uint64_t bytes, bool pinned);
+  void count_download(std::uint64_t bytes);
 
   // --- server_launch.cpp
   void launch(const Command& command, const Record& record);
@@ -205,6 +208,7 @@ class Server {
   void query(const Command& command);          // stream, event
   void elapsed(const Command& command);
   void host_work(const Command& command);
+  void mark(const Command& command);
   // server_jobs.cpp
   void job(const Command& command);
   void take_job(const Command& command);

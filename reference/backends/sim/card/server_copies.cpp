@@ -35,6 +35,20 @@ void Server::count_hidden(std::uint64_t flags, std::uint64_t bytes) {
   account_.count().hidden_copy_bytes += bytes;
 }
 
+void Server::count_upload(std::uint64_t flags, std::uint64_t bytes, bool pinned) {
+  Metrics& count = account_.count();
+  count.h2d_bytes += bytes;
+  ++count.h2d_copies;
+  if (!non_blocking(flags)) return;
+  count.h2d_non_blocking_bytes += bytes;
+  if (pinned) count.h2d_async_bytes += bytes;
+}
+
+void Server::count_download(std::uint64_t bytes) {
+  account_.count().d2h_bytes += bytes;
+  ++account_.count().d2h_copies;
+}
+
 Who Server::copy_who(const Command& command, Who::Kind kind, const Block& from, const Block& to) const {
   Who who;
   who.kind = kind;
@@ -61,9 +75,11 @@ void Server::copy_pinned(const Command& command, bool up) {
   const CopyRates& rates = up ? card.prices.profile().up : card.prices.profile().down;
   scheduler_.submit(command.header.device, command.header.stream, up ? Engine::up : Engine::down,
                     card.prices.copy_ps(rates, Route::pinned, bytes), {"copy", command.header.name, bytes});
-  Metrics& count = account_.count();
-  (up ? count.h2d_bytes : count.d2h_bytes) += bytes;
-  ++(up ? count.h2d_copies : count.d2h_copies);
+  if (up) {
+    count_upload(flags, bytes, true);
+  } else {
+    count_download(bytes);
+  }
   count_hidden(flags, bytes);
 
   const std::size_t card_space = command.header.device;
@@ -166,8 +182,7 @@ void Server::pageable_begin(const Command& command) {
     scheduler_.wait_for_stream(command.header.device, command.header.stream);
     count_sync(CommandCause::copy);
   }
-  account_.count().h2d_bytes += bytes;
-  ++account_.count().h2d_copies;
+  count_upload(flags, bytes, false);
   count_hidden(flags, bytes);
 
   Who who;
@@ -269,7 +284,7 @@ void Server::copy_to_pageable(const Command& command) {
   if (!stream_ok(command)) return;
   Block* block = block_ok(command.header.device, source, bytes, [&] { return copy_name(command) + " reads"; });
   if (block == nullptr) return;
-  if (!memory_.has_data() && *cause == CommandCause::value) {
+  if (!memory_.has_data() && !options_.reads_zeros && *cause == CommandCause::value) {
     refuse({"no-data", "a value was read from the card in a run that has none",
             "this case only counts costs: kernels and copies move nothing",
             "decide from sizes and costs here, not from values"});
@@ -281,8 +296,7 @@ void Server::copy_to_pageable(const Command& command) {
   if (first) {
     scheduler_.charge(prices.profile().copy_host_ps);
     if (staged) scheduler_.charge(rates.staged_fixed_ps);
-    account_.count().d2h_bytes += bytes;
-    ++account_.count().d2h_copies;
+    count_download(bytes);
     count_hidden(flags, bytes);
     count_sync(*cause == CommandCause::value ? CommandCause::value : CommandCause::copy);
     // The whole copy is one operation, and the host is ordered after it.

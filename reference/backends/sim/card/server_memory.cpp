@@ -39,12 +39,14 @@ void Server::alloc_note(const Command& command) {
   }
   if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
-  account_.hold_allocated(more(bytes), scheduler_.host_ps());
+  account_.hold_allocated(command.header.device, more(bytes), scheduler_.host_ps());
 }
 
 void Server::free_note(const Command& command) {
   if (const auto block = blocks_.free(command.arg[0])) {
-    account_.hold_allocated(less(block->block_bytes), scheduler_.host_ps());
+    // Where a block starts there is a card, whatever the command says.
+    const auto card = static_cast<std::size_t>(map_.card_of(block->start).value());
+    account_.hold_allocated(card, less(block->block_bytes), scheduler_.host_ps());
     return;
   }
   refuse({"bad-address", "a tensor was freed at " + map_.text(command.arg[0]) + ", where none starts",
@@ -76,6 +78,7 @@ void Server::pinned_note(const Command& command) {
   if (!pinned_blocks_.announce(address, requested, bytes, command.header.name)) {
     return wrong("its block overlaps a live one");
   }
+  ++account_.count().loop_pinned_tensors;
   account_.hold_pinned(more(requested), scheduler_.host_ps());
 }
 
@@ -140,6 +143,7 @@ void Server::driver_free(const Command& command) {
   frontier_moved();
   scheduler_.charge(card.prices.profile().free_ps);
   count_sync(CommandCause::implicit);
+  count_full_stop();
   account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
   const auto bytes = card.pages.is_range(address) ? std::nullopt : card.addresses.give_back(address);
   if (!bytes) {
@@ -148,7 +152,8 @@ void Server::driver_free(const Command& command) {
             "allocate and free tensors through the library's own functions"});
     return;
   }
-  account_.hold_allocated(less(blocks_.free_all_in(address, *bytes).block_bytes), scheduler_.host_ps());
+  account_.hold_allocated(command.header.device, less(blocks_.free_all_in(address, *bytes).block_bytes),
+                          scheduler_.host_ps());
   let_driver_memory_go(address, *bytes);
 }
 
@@ -183,6 +188,7 @@ void Server::pinned_free(const Command& command) {
   frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().free_ps);
   count_sync(CommandCause::implicit);
+  count_full_stop();
   account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0);
   if (!piece) {
     refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",

@@ -78,6 +78,7 @@ void Server::synchronize(const Command& command) {
   } else {
     scheduler_.wait_for_device(command.header.device);
     ledger_.order().reach_device(command.header.device);
+    count_full_stop();
   }
   frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().sync_ps);
@@ -122,6 +123,12 @@ void Server::host_work(const Command& command) {
   const std::string& name = names_.text(command.header.name);
   account_.add_host_span(name.empty() ? "host work" : name, start, scheduler_.host_ps(), command.header.device, 0,
                          command.arg[1]);
+}
+
+void Server::mark(const Command& command) {
+  const std::int64_t now_ps = scheduler_.host_ps();
+  if (command.arg[0] == kMarkLoop) return account_.mark_loop(now_ps);
+  account_.add_marker(names_.text(command.header.name), now_ps);
 }
 
 void Server::host_access(const Command& command) {

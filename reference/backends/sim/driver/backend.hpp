@@ -53,12 +53,13 @@ class SimBackend final : public Backend {
 
   void copy(const CopyRequest& request) override;
   void launch(const KernelCall& call, StreamId stream) override;
-  void host_work(const KernelCost& cost) override;
+  void host_work(const KernelCost& cost, std::string_view name = {}) override;
+  void mark_loop() override;
   int open_worker() override;
   void queue_job(int worker, const JobCost& cost) override;
   void take_job(int worker) override;
   void close_worker(int worker) override;
-  void host_access(const void* address, std::size_t bytes, bool write) override;
+  void host_access(const void* address, std::size_t bytes, bool write, std::string_view name = {}) override;
   void note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) override;
   std::int64_t clock_ns() override;
 

@@ -39,7 +39,7 @@ enum class Opcode : std::uint16_t {
   close_worker,      // args: worker: its jobs are forgotten, its clock starts anew
   host_access,       // args: arena address, bytes, 1 for a write
   fetch_note,        // args: device address, bytes: what the harness reads next in this stream; order alone, no time
-  marker,            // header.name is the mark
+  marker,            // header.name is the mark; args: kMarkLoop for a mark of the lab's loop, which has no name
 
   // --- two-way: ticket not 0, the reply carries it back ----------------------------------------------------------
   sync_stream,       // args: cause
@@ -83,6 +83,7 @@ inline constexpr std::size_t kMaxJobs = 4'096;      // of a worker, not taken ye
 
 inline constexpr std::uint64_t kStreamNonBlocking = 1;
 inline constexpr std::uint64_t kEventWithoutTiming = 1;
+inline constexpr std::uint64_t kMarkLoop = 1;
 
 // In the mode `late` effects wait on the card until the host is ordered after them. Before they are more than this, or
 // more bytes of pageable copies than that, the worker's half sends a `throttle`; a card that holds more of them than

@@ -5,6 +5,7 @@
 //   for a band of 8 columns:  panel <- b[:, band] as rows of 8           out[4 rows, 8 columns] in registers,
 //     for 4 rows of a:        rows  <- a[rows, :] as float                 one step of k at a time
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "ops/plain/kernels.hpp"
@@ -18,18 +19,18 @@ constexpr std::int64_t kColumns = 8;
 constexpr std::int64_t kRows = 4;
 constexpr std::int64_t kDepth = 256;
 
-// acc[r][c] = sum over k of rows[r][k] * panel[k][c], k ascending.
+// acc[r][c] = sum over k of rows[r][k] * panel[k][c], k ascending. A row of columns is one value of a vector type,
+// which g++ and clang++ both have: left to themselves they transpose in every step of k, and take four times as long.
 template <class V>
 void tile(const V* rows, const V* panel, std::int64_t depth, V (&result)[kRows][kColumns]) {
+  using Lane [[gnu::vector_size(kColumns * sizeof(V))]] = V;
   double total[kRows][kColumns] = {};
   for (std::int64_t first = 0; first < depth; first += kDepth) {
-    V acc[kRows][kColumns] = {};
+    Lane acc[kRows] = {};
     for (std::int64_t k = first; k < std::min(depth, first + kDepth); ++k) {
-      const V* b = panel + k * kColumns;
-      for (std::int64_t r = 0; r < kRows; ++r) {
-        const V a = rows[r * depth + k];
-        for (std::int64_t c = 0; c < kColumns; ++c) acc[r][c] += a * b[c];
-      }
+      Lane b;
+      std::memcpy(&b, panel + k * kColumns, sizeof b);
+      for (std::int64_t r = 0; r < kRows; ++r) acc[r] += rows[r * depth + k] * b;
     }
     for (std::int64_t r = 0; r < kRows; ++r) {
       for (std::int64_t c = 0; c < kColumns; ++c) total[r][c] += static_cast<double>(acc[r][c]);
