@@ -2,6 +2,7 @@
 // training measures one sample and takes as many as should fit; the estimate adds up layer by layer.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ using oom_triage::Diagnosis;
 
 namespace {
 
-// A straight line through the allocated bytes of the training rows from the second on.
+// A straight line through the allocated bytes of the training rows.
 struct Slope {
   double mean = 0, per_step = 0, correlation = 0;
   std::int64_t first = -1, last = -1, steps = 0;
@@ -30,7 +31,7 @@ struct Slope {
     std::vector<double> x, y;
     for (std::size_t i = 0; i < history.rows.size(); ++i) {
       const HistoryRow& row = history.rows[i];
-      if (row.phase != "train" || (row.step == 0 && history.rows.size() > 3)) continue;
+      if (row.phase != "train") continue;
       if (first < 0) first = static_cast<std::int64_t>(i);
       last = static_cast<std::int64_t>(i);
       x.push_back(static_cast<double>(row.step));
@@ -49,19 +50,21 @@ struct Slope {
     per_step = xy / xx;
     correlation = yy > 0 ? xy / std::sqrt(xx * yy) : 0;
   }
-  bool is_a_climb() const { return steps >= 10 && correlation > 0.98 && per_step * 10 > 0.05 * mean; }
+  bool is_a_climb() const { return steps >= 10 && correlation > 0.9 && per_step * 10 > 0.05 * mean; }
 };
 
-// Whether what is held is of several operators.
+// Whether what has grown between the first and the last look is of several operators.
 bool is_a_graph(const MemoryHistory& history) {
-  std::int64_t largest = 0, all = 0;
+  std::map<std::string, double> grown;
   for (const HistoryOwner& owner : history.owners) {
-    if (owner.row != history.owners.back().row) continue;
     if (owner.op == "model" || owner.op == "gradient" || owner.op == "optimizer") continue;
-    all += static_cast<std::int64_t>(owner.bytes);
-    largest = std::max(largest, static_cast<std::int64_t>(owner.bytes));
+    const auto bytes = static_cast<double>(owner.bytes);
+    if (owner.row == history.owners.front().row) grown[owner.op] -= bytes;
+    if (owner.row == history.owners.back().row) grown[owner.op] += bytes;
   }
-  return 10 * largest < 9 * all;
+  double most = 0, all = 0;
+  for (const auto& [op, bytes] : grown) most = std::max(most, bytes), all += std::max(bytes, 0.0);
+  return most < 0.9 * all;
 }
 
 }  // namespace
@@ -124,7 +127,7 @@ class AlternateOne : public oom_triage::Submission {
     }
     fixed += largest;  // a gradient on its way to the others
     const std::int64_t left = static_cast<std::int64_t>(capacity_bytes) - fixed * bytes;
-    return left * 21 / 25 / ((token + 2 * widest) * model.tokens * bytes);
+    return left * 4 / 5 / ((token + 2 * widest) * model.tokens * bytes);
   }
 
  private:

@@ -47,7 +47,7 @@ class Scores {
             {MemoryCause::fragmentation, pieces(), {end_}},
             {MemoryCause::operator_spike, spike(), {end_}},
             {MemoryCause::batch_too_big, h_.failure ? 1.0 : 0.0, {end_}},
-            {MemoryCause::healthy, 1, ends()}};
+            {MemoryCause::healthy, 1, outermost()}};
   }
 
  private:
@@ -60,13 +60,15 @@ class Scores {
     return 1 - static_cast<double>(known) / static_cast<double>(h_.card.total_bytes);
   }
 
-  // Of the last eleven training rows: how much the lowest step between two of them adds, against a tenth of a MiB.
+  // By how much the last eleven training rows climb, against a twentieth; nothing when one of them is a step back.
   double climb() const {
     if (train_.size() < 11) return 0;
-    double least = 1e9;
     for (std::size_t i = train_.size() - 10; i < train_.size(); ++i)
-      least = std::min(least, mib(train_[i]) - mib(train_[i - 1]));
-    return least * 10;
+      if (mib(train_[i]) < mib(train_[i - 1])) return 0;
+    return (mib(train_.back()) / mib(train_[train_.size() - 11]) - 1) * 20;
+  }
+  std::vector<std::int64_t> outermost() const {
+    return train_.empty() ? train_ : std::vector<std::int64_t>{train_.front(), train_.back()};
   }
   std::vector<std::int64_t> ends() const {
     if (train_.size() < 11) return train_;
@@ -183,7 +185,7 @@ class AlternateTwo : public oom_triage::Submission {
     const double room = static_cast<double>(capacity_bytes);
     const auto fits = [&](std::int64_t batch) {
       const double fixed = step_bytes(model, copies, size, 0);
-      return fixed + 1.2 * (step_bytes(model, copies, size, static_cast<double>(batch)) - fixed) < room;
+      return fixed + 1.1 * (step_bytes(model, copies, size, static_cast<double>(batch)) - fixed) < room;
     };
     std::int64_t low = 0, high = 1;
     while (fits(high)) high *= 2;
