@@ -1,9 +1,10 @@
 # Installing, and the CMake package for submissions and labs of other folders. Built and installed trees have one shape:
 #
 #   bin/          labrig and its helpers (labrig-supervisor, -worker, -device, -handout)
-#   lib/          liblabrig-core.so, -amp.so, -data.so, -sdk.so, -plan.so, -bench.so, the cuda backend
+#   lib/          liblabrig-core.so, -amp.so, -data.so, -triage.so, -sdk.so, -plan.so, -bench.so, the cuda backend
 #   include/labrig/
-#   share/labrig/ build.json (how this labrig was built); installed also labs/ and profiles/
+#   share/labrig/ build.json (how this labrig was built), explain/ (entries of `labrig explain`); installed also labs/ and
+#                 profiles/
 #   lib/cmake/labrig/   installed only: find_package(labrig)
 include(CMakePackageConfigHelpers)
 
@@ -33,14 +34,14 @@ foreach(program labrig labrig-supervisor labrig-worker labrig-device)
     install(TARGETS ${program} RUNTIME DESTINATION bin)
   endif()
 endforeach()
-install(TARGETS labrig-core labrig-amp labrig-data labrig-sdk labrig-plan labrig-sdk-bench labrig-handout EXPORT labrig-targets
+install(TARGETS labrig-core labrig-amp labrig-data labrig-triage labrig-sdk labrig-plan labrig-sdk-bench labrig-handout EXPORT labrig-targets
   LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
 if(TARGET labrig-cuda)
   install(TARGETS labrig-cuda LIBRARY DESTINATION lib)
 endif()
 # What is installed has its final RPATH from the start: built and installed trees have one shape, and CMake would pad a
 # build RPATH with an empty element, which stands for the current folder.
-foreach(target labrig-core labrig-amp labrig-data labrig-sdk labrig-plan labrig-sdk-bench labrig-cuda labrig labrig-supervisor labrig-worker labrig-device labrig-handout)
+foreach(target labrig-core labrig-amp labrig-data labrig-triage labrig-sdk labrig-plan labrig-sdk-bench labrig-cuda labrig labrig-supervisor labrig-worker labrig-device labrig-handout)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
   endif()

@@ -43,6 +43,9 @@ struct Context {
   std::filesystem::path plugins(const std::string& lab_id) const { return root / "plugins" / lab_id; }
 };
 
+// The folder of every lab, each once: the first place that has it wins, as in Context::lab.
+std::vector<std::filesystem::path> lab_folders(const Context& context);
+
 // Adds --json to a sub-command.
 void add_json_flag(CLI::App& command, Context& context);
 // The three lines on stderr; with --json an object {"error": {code, what, why, fix}} on stdout.
@@ -61,6 +64,8 @@ void add_plugin_doctor(CLI::App& app, Context& context);  // plugin_doctor.cpp: 
 void add_doctor(CLI::App& app, Context& context);         // doctor.cpp: labrig doctor
 void add_bench(CLI::App& app, Context& context);          // bench.cpp: labrig bench crossover|copies
 void add_report(CLI::App& app, Context& context);         // report.cpp: labrig report index DIR
+void add_triage(CLI::App& app, Context& context);         // triage.cpp: labrig triage [FILE]
 void add_conform(CLI::App& app, Context& context);        // conform.cpp: labrig conform KIND FILE
+void add_explain(CLI::App& app, Context& context);        // explain.cpp: labrig explain TEXT
 
 }  // namespace labrig::app

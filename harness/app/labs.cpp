@@ -1,11 +1,9 @@
 // labrig labs: what labs there are. A hidden option records the figures of a lab's reference solution, which ship with
 // the lab as reference.json (`make approve`).
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "console.hpp"
 #include "grading.hpp"
@@ -18,22 +16,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-// Every lab once: the first folder that has it wins, as in Context::lab.
-std::vector<fs::path> lab_folders(const Context& context) {
-  std::vector<fs::path> folders;
-  std::set<std::string> seen;
-  for (const fs::path& place : context.labs) {
-    std::vector<fs::path> here;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(place, ignored))
-      if (fs::is_regular_file(entry.path() / "lab.toml", ignored)) here.push_back(entry.path());
-    std::sort(here.begin(), here.end());
-    for (const fs::path& folder : here)
-      if (seen.insert(folder.filename().string()).second) folders.push_back(folder);
-  }
-  return folders;
-}
 
 Json to_json(const spec::LabSpec& lab) {
   Json json = {{"id", lab.id},

@@ -30,8 +30,10 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_grade(program, context);
   app::add_plugin_doctor(program, context);
   app::add_doctor(program, context);
+  app::add_explain(program, context);
   app::add_bench(program, context);
   app::add_report(program, context);
+  app::add_triage(program, context);
   app::add_conform(program, context);
 }
 

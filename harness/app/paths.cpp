@@ -64,6 +64,21 @@ fs::path Context::lab(const std::string& id) const {
               known.empty() ? "give the folder that holds them with --labs DIR" : "use one of these ids");
 }
 
+std::vector<fs::path> lab_folders(const Context& context) {
+  std::vector<fs::path> folders;
+  std::set<std::string> seen;
+  for (const fs::path& place : context.labs) {
+    std::vector<fs::path> here;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(place, ignored))
+      if (fs::is_regular_file(entry.path() / "lab.toml", ignored)) here.push_back(entry.path());
+    std::sort(here.begin(), here.end());
+    for (const fs::path& folder : here)
+      if (seen.insert(folder.filename().string()).second) folders.push_back(folder);
+  }
+  return folders;
+}
+
 void add_json_flag(CLI::App& command, Context& context) {
   command.add_flag("--json", context.json, "Answer on stdout with JSON");
 }

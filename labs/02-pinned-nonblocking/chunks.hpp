@@ -32,19 +32,20 @@ struct Job {
         scale(in.tensor("scale")),
         shift(in.tensor("shift")) {}
 
-  // In float64: mean over the rows of relu(x scale + shift) squared, as CardWork has it.
+  // In float64: the mean over the rows of relu(x scale + shift), as CardWork has it.
   labrig::Tensor expected() const {
-    const auto x = pattern.data<const float>(), a = scale.data<const float>(), b = shift.data<const float>();
-    const auto period = static_cast<std::int64_t>(x.size());
+    const float *x = pattern.data<const float>().data(), *a = scale.data<const float>().data(),
+                *b = shift.data<const float>().data();
+    const std::int64_t period = pattern.numel();
     const labrig::Tensor results = labrig::zeros({chunks, columns}, labrig::kF64);
     double* const mean = results.data<double>().data();
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
       for (std::int64_t row = 0; row < rows; ++row) {
         const std::int64_t start = row_start(chunk, row, period);
         for (std::int64_t j = 0; j < columns; ++j) {
-          const auto at = static_cast<std::size_t>((start + j) % period), column = static_cast<std::size_t>(j);
-          const double y = std::max(0.0, static_cast<double>(x[at]) * a[column] + b[column]);
-          mean[chunk * columns + j] += y * y / static_cast<double>(rows);
+          const std::int64_t at = start + j < period ? start + j : start + j - period;
+          const double y = static_cast<double>(x[at]) * a[j] + b[j];
+          mean[chunk * columns + j] += std::max(0.0, y) / static_cast<double>(rows);
         }
       }
     return results;
@@ -112,7 +113,6 @@ class CardWork final : public Work {
     x.set_name("scaled chunk");
     labrig::add_(x, shift_);
     labrig::relu_(x);
-    labrig::mul_(x, x);
     return labrig::mean(x, 0);
   }
 

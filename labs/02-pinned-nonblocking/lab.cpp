@@ -75,12 +75,12 @@ class PinnedNonblocking {
     verdict.figures["asynchronous_share"] = share;
     verdict.figures["overlap_reached"] = overlap_reached(verdict);
     const bool asked = count(verdict, "h2d_non_blocking_bytes") >= 0.9 * uploaded;
-    const lab::Verdict::Finding copies = {share, asked ? "pageable" : "blocking",
-                                          asked ? "in {case} the uploads were asked not to block, but {value} of their "
-                                                  "bytes come from pinned memory: from pageable memory the host waits "
-                                                  "all the same"
-                                                : "in {case} the host waits for uploads: only {value} of the bytes are "
-                                                  "copied from pinned memory with non_blocking"};
+    const lab::Verdict::Finding copies = {
+        share, asked ? "pageable" : "blocking",
+        asked ? "in {case} the uploads are asked not to block, but a share of {value} of their bytes comes from pinned "
+                "memory, and 0.9 are wanted: from pageable memory the host waits all the same"
+              : "in {case} the host waits for uploads: a share of {value} of their bytes is copied with non_blocking "
+                "from pinned memory, and 0.9 are wanted"};
     verdict.findings["copies"] = copies;
     verdict.findings["waiting"] = share < 0.9 ? because_of(copies) : why_it_waits(in, verdict);
   }
@@ -99,30 +99,31 @@ class PinnedNonblocking {
     return smaller > 0 ? (copying + computing - count(verdict, "loop_ps")) / smaller : 0;
   }
 
+  static constexpr const char* kOverlap = "the overlap is {value} in {case}, and {reference} with the reference: ";
+
   static lab::Verdict::Finding because_of(const lab::Verdict::Finding& copies) {
-    return {0, copies.code,
-            copies.code == "pageable"
-                ? "in {case} {value} of the time was saved by overlap, the reference saves {reference}: every upload "
-                  "from pageable memory makes the host wait until the card is done with what was queued before"
-                : "in {case} {value} of the time was saved by overlap, the reference saves {reference}: every upload "
-                  "makes the host wait until it is done"};
+    return {
+        0, copies.code,
+        std::string(kOverlap) + (copies.code == "pageable"
+                                     ? "before every upload from pageable memory the host waits until the stream has "
+                                       "done all that was queued in it, and then copies the bytes for the driver"
+                                     : "the host waits for the end of every upload, and reads nothing meanwhile")};
   }
 
   // Of a pipeline whose copies do not block: what else keeps the card from doing two things at once.
   static lab::Verdict::Finding why_it_waits(const lab::Values& in, const lab::Verdict& verdict) {
-    const std::string saved = "in {case} {value} of the time was saved by overlap, the reference saves {reference}: ";
-    const double chunks = static_cast<double>(in.integer("chunks"));
-    if (count(verdict, "loop_pinned_tensors") >= chunks / 2)
+    const std::string overlap = kOverlap;
+    if (count(verdict, "loop_pinned_tensors") >= static_cast<double>(in.integer("chunks")) / 2)
       return {0, "pin-per-chunk",
-              saved +
-                  "pinned memory is asked for again with every chunk, and the data are copied "
-                  "there by the host before they are copied to the card"};
+              overlap +
+                  "a new pinned tensor is made for every chunk; to pin takes longer than to copy "
+                  "to the card, and pin_memory() copies the chunk on the host besides"};
     if (count(verdict, "loop_full_stops") > 0)
-      return {0, "stops-the-card", saved + "the host waits inside the loop until the whole card is idle"};
+      return {0, "stops-the-card", overlap + "the host waits inside the loop until the whole card is idle"};
     const double smaller = std::min(count(verdict, "busy_up_ps"), count(verdict, "busy_compute_ps"));
     if (count(verdict, "overlap") < 0.1 * smaller)
-      return {0, "serial", saved + "copies and kernels take turns on the card, as work of one stream does"};
-    return {0, "waits-too-soon", saved + "the host waits earlier than it has to, and the card runs out of work"};
+      return {0, "serial", overlap + "copies and kernels take turns on the card, as work of one stream does"};
+    return {0, "waits-too-soon", overlap + "the host waits earlier than it has to, and the card runs out of work"};
   }
 
   // --- fetch ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The plans of task 3: buffers and a budget that not all of them fit into, and the best plan, found by trying them all.
+// The plans of task 3: buffers and a budget that not all of them fit into, and the time of the best plan.
 // For the judge only; the rates are timed on a simulated card in cost-only mode.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace pinned_nonblocking {
 
-inline constexpr int kPlans = 20, kBuffers = 14;
+inline constexpr int kPlans = 20, kBuffers = 40;
+inline constexpr std::size_t kBlockBytes = 64 << 10;
 
 struct Staging {
   std::vector<Transfer> transfers;
@@ -30,20 +31,17 @@ struct Staging {
     return sum;
   }
 
-  // Of the 2^14 plans, the least that fits. A plan is a number whose bits say what is pinned.
+  // Of all plans that fit, the least: a knapsack, filled buffer by buffer. Sizes are whole blocks.
   double least_seconds(const Rates& r) const {
-    double least = seconds(std::vector<bool>(transfers.size()), r);
-    for (std::uint32_t plan = 1; plan < (1u << transfers.size()); ++plan) {
-      std::size_t bytes = 0;
-      double sum = 0;
-      for (std::size_t i = 0; i < transfers.size() && bytes <= budget_bytes; ++i) {
-        const bool pin = (plan >> i & 1) != 0;
-        bytes += pin ? transfers[i].bytes : 0;
-        sum += one_s(transfers[i], pin, r);
-      }
-      if (bytes <= budget_bytes) least = std::min(least, sum);
+    const std::size_t room = budget_bytes / kBlockBytes;
+    std::vector<double> least(room + 1);  // with the buffers so far, in so many blocks
+    for (const Transfer& t : transfers) {
+      const std::size_t blocks = t.bytes / kBlockBytes;
+      const double pinned = one_s(t, true, r), pageable = one_s(t, false, r);
+      for (std::size_t b = room + 1; b-- > 0;)
+        least[b] = blocks <= b ? std::min(least[b] + pageable, least[b - blocks] + pinned) : least[b] + pageable;
     }
-    return least;
+    return least[room];
   }
 
   static double one_s(const Transfer& t, bool pin, const Rates& r) {
@@ -63,9 +61,9 @@ inline std::vector<Staging> draw_plans(std::uint64_t seed) {
   for (Staging& plan : plans) {
     std::size_t all = 0;
     for (int i = 0; i < kBuffers; ++i) {
-      const auto kib = static_cast<std::size_t>(spread(256, 8192));
-      plan.transfers.push_back({kib << 10, spread(1, 60)});
-      all += kib << 10;
+      const std::size_t bytes = static_cast<std::size_t>(spread(2, 64)) * kBlockBytes;
+      plan.transfers.push_back({bytes, spread(1, 60)});
+      all += bytes;
     }
     plan.budget_bytes = static_cast<std::size_t>(static_cast<double>(all) * random.uniform(0.35, 0.65));
   }

@@ -37,6 +37,7 @@ must_exist(${LABRIG} ${PREFIX}/bin/labrig-worker ${PREFIX}/bin/labrig-device ${P
   ${PREFIX}/share/labrig/labs/transfer-cost/handout.html ${PREFIX}/lib/cmake/labrig/labrigConfig.cmake)
 run(0 "labrig [0-9]" ${LABRIG} --version)
 run(0 "\"fit\": true" ${LABRIG} doctor --json)
+run(0 "invalid-device-number" ${LABRIG} explain "CUDA error: invalid device ordinal")
 
 # A lab of another folder.
 set(LAB ${WORK}/lab)

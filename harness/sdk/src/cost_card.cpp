@@ -2,6 +2,7 @@
 #include "labrig/cost_card.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "backends/sim/machine.hpp"
@@ -14,26 +15,32 @@ struct CostCard::State {
   sim::InProcessMachine machine;
   std::int64_t start_ps = 0;
 
-  static sim::MachineOptions options(const sim::Profile& profile) {
+  static sim::MachineOptions options(const sim::Profile& profile, int cards) {
     sim::MachineOptions options;
-    options.cards = {profile};
+    options.cards.assign(static_cast<std::size_t>(cards), profile);
     options.data = false;
     options.limits.trace_events = 0;
     // Kernels of any size cost nothing where nothing is computed.
     options.limits.kernel_steps = options.limits.case_steps = std::numeric_limits<std::uint64_t>::max();
     return options;
   }
-  static sim::Profile read(const std::string& name, std::uint64_t capacity_bytes) {
-    sim::Profile profile = sim::load_profile(name).value();
-    if (capacity_bytes != 0) profile.capacity_bytes = capacity_bytes;
-    return profile;
-  }
-  State(const std::string& name, std::uint64_t capacity_bytes)
-      : profile(read(name, capacity_bytes)), machine(options(profile)) {}
+  State(sim::Profile changed, int cards) : profile(std::move(changed)), machine(options(profile, cards)) {}
 };
 
-CostCard::CostCard(const std::string& profile, std::uint64_t capacity_bytes)
-    : state_(std::make_unique<State>(profile, capacity_bytes)) {}
+namespace {
+
+sim::Profile changed(sim::Profile profile, const CostCardChanges& changes) {
+  if (changes.capacity_bytes != 0) profile.capacity_bytes = changes.capacity_bytes;
+  if (changes.other_processes_bytes != 0) profile.other_processes_bytes = changes.other_processes_bytes;
+  if (changes.later_bytes)
+    profile.other_processes_schedule = {{std::llround(changes.later_seconds * 1e12), *changes.later_bytes}};
+  return profile;
+}
+
+}  // namespace
+
+CostCard::CostCard(const std::string& profile, const CostCardChanges& changes)
+    : state_(std::make_unique<State>(changed(sim::load_profile(profile).value(), changes), changes.cards)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

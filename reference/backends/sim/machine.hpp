@@ -40,7 +40,8 @@ struct Limits {
 struct MachineOptions {
   std::vector<Profile> cards;  // sim:0, sim:1, …
   Mode mode = Mode::eager;
-  bool data = true;  // false: cost-only (S12)
+  bool data = true;          // false: cost-only (S12)
+  bool reads_zeros = false;  // in a cost-only run: a value that is read is 0, and no error
   Limits limits;
 };
 
@@ -96,8 +97,9 @@ struct Hazard {
 };
 
 struct Report {
-  Metrics metrics;             // between `begin` (or the start) and `finish` (or the end of the client)
-  std::vector<Span> timeline;  // the first Limits::trace_events
+  Metrics metrics;  // between `begin` (or the start) and `finish` (or the end of the client)
+  std::vector<std::uint64_t> peak_allocated_bytes_by_card;  // of each card alone, at its own moment
+  std::vector<Span> timeline;                               // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
   // At most 20 groups; Metrics::hazards counts every pair. Both are empty in a program whose order is right.
   std::vector<Hazard> hazards;

@@ -23,6 +23,8 @@ LABRIG_API std::size_t memory_allocated(Device device);
 LABRIG_API std::size_t memory_reserved(Device device);
 LABRIG_API std::size_t max_memory_allocated(Device device);
 LABRIG_API std::size_t max_memory_reserved(Device device);
+// Of the allocator's cache: the largest request that it can serve without the driver.
+LABRIG_API std::size_t largest_free_block(Device device);
 // Every peak starts again from what is in use now.
 LABRIG_API void reset_peak_memory_stats(Device device);
 // Sums of everything allocated and freed, and the counters `num_...`, start again from 0; peaks stay.
@@ -104,6 +106,8 @@ struct OutOfMemory {
   std::size_t allocated_bytes = 0, reserved_bytes = 0;
   std::size_t largest_free_block_bytes = 0;  // in the cache
   std::vector<ProcessMemory> processes;      // that the driver tells of
+  // Whose request it was: the operator, or the tensor by its name. An observer does not get it.
+  std::string asked_by;
 };
 
 // Code `out-of-memory`; what() is PyTorch's text.

@@ -109,7 +109,14 @@ void DeviceSlot::close() noexcept {
 Block* DeviceSlot::allocate(std::size_t bytes, StreamId stream, std::string_view name) {
   if (bytes == 0) return nullptr;
   Backend& card = backend();
-  Block* block = allocators_->top().allocate(bytes, stream);
+  Block* block = nullptr;
+  try {
+    block = allocators_->top().allocate(bytes, stream);
+  } catch (const OutOfMemoryError& error) {
+    OutOfMemory facts = error.facts();
+    facts.asked_by = name;
+    throw OutOfMemoryError(std::move(facts));
+  }
   try {
     card.note_alloc(block->address, bytes, block->bytes, name);
   } catch (...) {

@@ -162,6 +162,13 @@ void CachingAllocator::hand_out(Block* block, std::size_t requested, std::size_t
   if (block->bytes >= settings_.max_split_bytes) statistics_.oversize_allocations.increase(1);
 }
 
+std::size_t CachingAllocator::largest_free() const {
+  std::size_t largest = 0;
+  for (const BlockPool* pool : {&small_, &large_})
+    for (const Block* block : pool->free) largest = std::max(largest, block->bytes);
+  return largest;
+}
+
 void CachingAllocator::throw_out_of_memory(std::size_t requested, const Block& wanted, Lock& lock) {
   ++statistics_.num_ooms;
   OutOfMemory facts;
@@ -175,11 +182,7 @@ void CachingAllocator::throw_out_of_memory(std::size_t requested, const Block& w
   facts.allocated_bytes = static_cast<std::size_t>(statistics_.allocated_bytes.all().current);
   facts.reserved_bytes = reserved();
   facts.processes = driver_.processes();
-  for (const BlockPool* pool : {&small_, &large_}) {
-    for (const Block* block : pool->free) {
-      facts.largest_free_block_bytes = std::max(facts.largest_free_block_bytes, block->bytes);
-    }
-  }
+  facts.largest_free_block_bytes = largest_free();
   history_.record(MemoryAction::oom, facts.card.free_bytes, wanted.bytes, wanted.stream);
   const auto observers = observers_;
   lock.unlock();

@@ -68,6 +68,7 @@ class LABRIG_API CachingAllocator final : public DeviceAllocator {
 
   // --- figures ----------------------------------------------------------------------------------------------------
   AllocatorStatistics statistics() const;
+  std::size_t largest_free_block() const;
   void reset_peaks();
   void reset_accumulated();
   void record_history(std::size_t max_entries);
@@ -124,6 +125,7 @@ class LABRIG_API CachingAllocator final : public DeviceAllocator {
   void note(MemoryAction action, const Block& block, std::size_t bytes) {
     history_.record(action, reinterpret_cast<std::uintptr_t>(block.address), bytes, block.stream);
   }
+  std::size_t largest_free() const;
   std::size_t reserved() const { return static_cast<std::size_t>(statistics_.reserved_bytes.all().current); }
   bool collects_garbage() const { return limit_ && settings_.garbage_collection_threshold > 0; }
   void use_settings(AllocatorSettings settings);
@@ -142,7 +144,7 @@ class LABRIG_API CachingAllocator final : public DeviceAllocator {
   std::map<std::uint16_t, std::deque<PendingEvent>> pending_events_;  // by the stream that still works
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
   AllocatorStatistics statistics_;
-  MemoryHistory history_;
+  AllocatorHistory history_;
   std::vector<std::function<bool()>> free_memory_callbacks_;
   std::vector<std::function<void(const OutOfMemory&)>> observers_;
 };

@@ -28,7 +28,7 @@ struct MemoryEvent {
   std::uint64_t number = 0;  // 0, 1, 2, … since recording began
 };
 
-class MemoryHistory {
+class AllocatorHistory {
  public:
   // Starts again with room for so many; 0 switches recording off.
   void start(std::size_t max_entries) {

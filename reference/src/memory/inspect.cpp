@@ -55,6 +55,11 @@ AllocatorStatistics CachingAllocator::statistics() const {
   return statistics_;
 }
 
+std::size_t CachingAllocator::largest_free_block() const {
+  const Lock lock(mutex_);
+  return largest_free();
+}
+
 void CachingAllocator::reset_peaks() {
   const Lock lock(mutex_);
   statistics_.reset_peaks();

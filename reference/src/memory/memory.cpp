@@ -45,6 +45,11 @@ std::size_t memory_reserved(Device device) { return bytes(statistics_of(device).
 std::size_t max_memory_allocated(Device device) { return bytes(statistics_of(device).allocated_bytes.all().peak); }
 std::size_t max_memory_reserved(Device device) { return bytes(statistics_of(device).reserved_bytes.all().peak); }
 
+std::size_t largest_free_block(Device device) {
+  const auto slot = open_slot(device);
+  return slot && slot->allocator() ? slot->allocator()->largest_free_block() : 0;
+}
+
 void reset_peak_memory_stats(Device device) {
   const auto slot = open_slot(device);
   if (slot && slot->allocator()) slot->allocator()->reset_peaks();

@@ -172,7 +172,7 @@ std::vector<std::string> actions(const json& snapshot) {
   return result;
 }
 
-TEST(MemoryHistory, TellsWhatHappenedInItsOrder) {
+TEST(AllocatorHistory, TellsWhatHappenedInItsOrder) {
   Fixture memory(32 * kMiB);
   memory.give(memory.take(2 * kMiB));
   EXPECT_TRUE(actions(json::parse(to_json(memory.allocator.snapshot()))).empty());
@@ -192,7 +192,7 @@ TEST(MemoryHistory, TellsWhatHappenedInItsOrder) {
   EXPECT_EQ(trace[4]["stream"], 7);
 }
 
-TEST(MemoryHistory, KeepsTheLastEventsOnly) {
+TEST(AllocatorHistory, KeepsTheLastEventsOnly) {
   Fixture memory;
   memory.allocator.record_history(4);
   memory.take(512);
@@ -204,7 +204,7 @@ TEST(MemoryHistory, KeepsTheLastEventsOnly) {
   EXPECT_EQ(trace[3]["action"], "snapshot");
 }
 
-TEST(MemoryHistory, NamesPagesOfExpandableSegments) {
+TEST(AllocatorHistory, NamesPagesOfExpandableSegments) {
   Fixture memory(test::kManyBytes, "expandable_segments:True", true);
   memory.allocator.record_history(100);
   memory.give(memory.take(25 * kMiB));

@@ -260,9 +260,9 @@ TEST_F(OrderingTest, APinnedBlockReusedInFlightIsAHazardOfTheNewBlock) {
   ASSERT_EQ(report.metrics.hazards, 1u);
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
   EXPECT_TRUE(report.hazards[0].later.host);
-  EXPECT_NE(
-      report.hazards[0].text.find("memory of 'there' was handed out again as 'next' while copy 'upload there to x'"),
-      std::string::npos);
+  EXPECT_NE(report.hazards[0].text.find("memory of 'there' was handed out again as 'next', and the host writes there, "
+                                        "while copy 'upload there to x'"),
+            std::string::npos);
 }
 
 TEST_F(OrderingTest, ABlockReusedByAnotherStreamIsAHazardAtTheFirstAccess) {
@@ -276,10 +276,9 @@ TEST_F(OrderingTest, ABlockReusedByAnotherStreamIsAHazardAtTheFirstAccess) {
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
   EXPECT_EQ(
       report.hazards[0].text,
-      "hazard: memory of 'x' was handed out again as 'scratch' while copy 'download x to there' on stream 2 may "
-      "still read it\n"
-      "  why: a block is free as soon as its last tensor is gone, and nothing orders operation 3 (kernel 'fill()' on "
-      "stream 1) after operation 2\n"
+      "hazard: memory of 'x' was handed out again as 'scratch', and kernel 'fill()' on stream 1 writes there, while "
+      "copy 'download x to there' on stream 2 may still read it\n"
+      "  why: a block is free as soon as its last tensor is gone, and nothing orders operation 3 after operation 2\n"
       "  fix: call record_stream(stream 2) on 'x' before it is freed, or let stream 1 wait for stream 2 before the "
       "memory is used again");
 }

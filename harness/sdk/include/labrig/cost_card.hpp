@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "labrig/device.hpp"
@@ -12,11 +13,22 @@
 
 namespace labrig::lab {
 
+// What may differ from the profile.
+struct CostCardChanges {
+  std::uint64_t capacity_bytes = 0;         // of its memory; 0: as in the profile
+  std::uint64_t other_processes_bytes = 0;  // that others hold from the start
+  // From `later_seconds` of virtual time on they hold `later_bytes`.
+  double later_seconds = 0;
+  std::optional<std::uint64_t> later_bytes;
+  int cards = 1;  // alike
+};
+
 class LABRIG_API CostCard {
  public:
-  // `profile` is a name or a path, as in lab.toml; `capacity_bytes` other than 0 replaces the size of its memory. Throws
-  // Error `unknown-profile`. While a CostCard lives, `sim:0` of this process is its card, with a fresh allocator.
-  explicit CostCard(const std::string& profile, std::uint64_t capacity_bytes = 0);
+  // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
+  // this process is its card, with a fresh allocator; with `cards`, sim:0 … are that many alike. The tensors on them go
+  // before it does.
+  explicit CostCard(const std::string& profile, const CostCardChanges& changes = {});
   ~CostCard();
   CostCard(const CostCard&) = delete;
   CostCard& operator=(const CostCard&) = delete;

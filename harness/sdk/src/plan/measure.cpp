@@ -208,7 +208,7 @@ std::size_t measured_peak_bytes(const Model& model, const Training& training, st
     throw Error("bad-model", "only a model of layers can be measured", "this one is described by its totals alone",
                 "describe its layers");
   const Units units = units_of(model);
-  const lab::CostCard card("h200", capacity_bytes == 0 ? kNoLimit : capacity_bytes);
+  const lab::CostCard card("h200", {.capacity_bytes = capacity_bytes == 0 ? kNoLimit : capacity_bytes});
   Run run(units, model.loss, training, card.device());
   run.step();
   run.step();

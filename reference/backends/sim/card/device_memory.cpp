@@ -82,7 +82,11 @@ void DeviceMemory::write(std::uint64_t destination, const std::byte* source, std
 }
 
 void DeviceMemory::read(std::byte* destination, std::uint64_t source, std::uint64_t bytes) {
-  if (has_data()) std::memcpy(destination, at(source), bytes);
+  if (has_data()) {
+    std::memcpy(destination, at(source), bytes);
+  } else {
+    std::memset(destination, 0, bytes);
+  }
 }
 
 void DeviceMemory::copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {

@@ -284,7 +284,7 @@ void Server::copy_to_pageable(const Command& command) {
   if (!stream_ok(command)) return;
   Block* block = block_ok(command.header.device, source, bytes, [&] { return copy_name(command) + " reads"; });
   if (block == nullptr) return;
-  if (!memory_.has_data() && *cause == CommandCause::value) {
+  if (!memory_.has_data() && !options_.reads_zeros && *cause == CommandCause::value) {
     refuse({"no-data", "a value was read from the card in a run that has none",
             "this case only counts costs: kernels and copies move nothing",
             "decide from sizes and costs here, not from values"});

@@ -327,7 +327,12 @@ void Client::download(const Target& target, void* destination, std::uint64_t sou
   for (std::size_t done = 0; done < bytes;) {
     call_locked(Opcode::copy_to_pageable, target, {source, bytes, done, flags});
     const std::size_t piece = std::min(kChunkBytes, bytes - done);
-    if (handles_.data) std::memcpy(static_cast<std::byte*>(destination) + done, regions_.staging(), piece);
+    std::byte* const to = static_cast<std::byte*>(destination) + done;
+    if (handles_.data) {
+      std::memcpy(to, regions_.staging(), piece);
+    } else {
+      std::memset(to, 0, piece);  // a cost-only run has no values, and every reader gets the same
+    }
     done += piece;
   }
 }

@@ -95,7 +95,7 @@ std::string dump(const json& body) { return body.dump(-1, ' ', false, json::erro
 }  // namespace
 
 std::string encode(const MachineOptions& options) {
-  json body = {{"late", options.mode == Mode::late}, {"data", options.data}};
+  json body = {{"late", options.mode == Mode::late}, {"data", options.data}, {"reads_zeros", options.reads_zeros}};
   for (const Profile& card : options.cards) body["cards"].push_back(to_json(card));
   visit_limits(options.limits, [&](const char* key, const auto& member) { body["limits"][key] = member; });
   return dump(body);
@@ -106,6 +106,7 @@ MachineOptions decode_options(const std::string& text) {
     MachineOptions options;
     options.mode = body.at("late").get<bool>() ? Mode::late : Mode::eager;
     options.data = body.at("data").get<bool>();
+    options.reads_zeros = body.at("reads_zeros").get<bool>();
     for (const json& card : body.at("cards")) options.cards.push_back(profile_from(card));
     visit_limits(options.limits, [&](const char* key, auto& member) { body.at("limits").at(key).get_to(member); });
     return options;
@@ -124,6 +125,7 @@ std::string encode(const Report& report) {
   }
   for (const Hazard& hazard : report.hazards) hazards.push_back(to_json(hazard));
   return dump({{"metrics", std::move(metrics)},
+               {"peaks", report.peak_allocated_bytes_by_card},
                {"hazards", std::move(hazards)},
                {"notes", report.notes},
                {"timeline", std::move(timeline)},
@@ -140,6 +142,7 @@ Report decode_report(const std::string& text) {
     Report report;
     std::size_t next = 0;
     visit_metrics(report.metrics, [&](auto& value) { body.at("metrics").at(next++).get_to(value); });
+    body.at("peaks").get_to(report.peak_allocated_bytes_by_card);
     for (const json& span : body.at("timeline")) {
       report.timeline.push_back({static_cast<Span::Lane>(span.at(0).get<int>()), span.at(1), span.at(2), span.at(3),
                                  span.at(4), span.at(5), span.at(6)});

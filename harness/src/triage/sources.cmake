@@ -1,0 +1,16 @@
+set(LABRIG_TRIAGE_SOURCES
+  src/triage/advice.cpp
+  src/triage/amount.cpp
+  src/triage/foreign.cpp
+  src/triage/history_rules.cpp
+  src/triage/json.cpp
+  src/triage/json_input.cpp
+  src/triage/message.cpp
+  src/triage/readings.cpp
+  src/triage/readings_rules.cpp
+  src/triage/scales.cpp
+  src/triage/shortage_rules.cpp
+  src/triage/snapshot.cpp
+  src/triage/summary.cpp
+  src/triage/triage.cpp
+)
