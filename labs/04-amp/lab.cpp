@@ -321,8 +321,8 @@ class Amp {
       return verdict.wrong("master", figures +
                                          "; every parameter is a 16-bit number: what a step changes is rounded "
                                          "away where it is less than half of a number's last digit");
-    if (end > first - 0.5 * (first - right_end))
-      return verdict.wrong("flat", figures + ": most of the gradient got lost on the way back");
+    if (end > first - 0.7 * (first - right_end))
+      return verdict.wrong("flat", figures + ": much of the gradient got lost on the way back, or steps were left out");
     verdict.wrong("not-like-f32", figures);
   }
 
