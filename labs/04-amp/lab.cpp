@@ -102,6 +102,8 @@ class Amp {
   // wrong where it hurts.
   void judge_policy(const lab::Values& out, lab::Verdict& verdict) {
     const auto answers = out.tensor("answers").data<const std::int64_t>();
+    if (answers.size() != kRecordedOps.size() * kCasesPerOp)
+      return verdict.wrong("wrong-shape", "there is not one answer for each question");
     std::array<int, kFamilyNames.size()> items{}, wrong{};
     std::array<std::string, kFamilyNames.size()> example;
     for (std::size_t op = 0; op < kRecordedOps.size(); ++op)

@@ -14,6 +14,7 @@ namespace amp_lab {
 
 // Eight digits.
 inline std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
   std::ostringstream stream;
   stream.precision(8);
   stream << value;
