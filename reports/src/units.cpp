@@ -108,6 +108,7 @@ const std::vector<MetricInfo>& known_metrics() {
       {"peak_reserved_bytes", "peak reserved", "bytes"},
       {"pinned_peak_bytes", "peak pinned", "bytes"},
       {"pinned_taken_peak_bytes", "peak pinned, as taken from the driver", "bytes"},
+      {"other_cards_peak_bytes", "peak allocated on other cards", "bytes"},
       {"hazards", "hazards", ""},
       {"overlap", "copying while computing", "ps"},
       {"loop_full_stops", "full stops in the loop", ""},

@@ -15,16 +15,16 @@ struct CostCard::State {
   sim::InProcessMachine machine;
   std::int64_t start_ps = 0;
 
-  static sim::MachineOptions options(const sim::Profile& profile) {
+  static sim::MachineOptions options(const sim::Profile& profile, int cards) {
     sim::MachineOptions options;
-    options.cards = {profile};
+    options.cards.assign(static_cast<std::size_t>(cards), profile);
     options.data = false;
     options.limits.trace_events = 0;
     // Kernels of any size cost nothing where nothing is computed.
     options.limits.kernel_steps = options.limits.case_steps = std::numeric_limits<std::uint64_t>::max();
     return options;
   }
-  explicit State(sim::Profile changed) : profile(std::move(changed)), machine(options(profile)) {}
+  State(sim::Profile changed, int cards) : profile(std::move(changed)), machine(options(profile, cards)) {}
 };
 
 namespace {
@@ -40,7 +40,7 @@ sim::Profile changed(sim::Profile profile, const CostCardChanges& changes) {
 }  // namespace
 
 CostCard::CostCard(const std::string& profile, const CostCardChanges& changes)
-    : state_(std::make_unique<State>(changed(sim::load_profile(profile).value(), changes))) {}
+    : state_(std::make_unique<State>(changed(sim::load_profile(profile).value(), changes), changes.cards)) {}
 CostCard::~CostCard() = default;
 
 double CostCard::host_seconds(double flops, double memory_bytes) const {

@@ -75,24 +75,26 @@ std::vector<std::string> parts_of(std::string_view pattern) {
   return parts;
 }
 
-// Whether the parts from `first` on stand in `text` one after another, each near the one before.
-bool stand_in(const std::vector<std::string>& parts, std::size_t first, std::string_view text, std::size_t from) {
-  if (first == parts.size()) return true;
+// Whether the parts from `first` on stand in `text` one after another, each near the one before, the last at `end` or
+// later.
+bool stand_in(const std::vector<std::string>& parts, std::size_t first, std::string_view text, std::size_t from,
+              std::size_t end) {
+  if (first == parts.size()) return from > end;
   const std::size_t last = first == 0 ? text.size() : from + kMostBetween;
   for (std::size_t at = text.find(parts[first], from); at <= last && at != std::string_view::npos;
        at = text.find(parts[first], at + 1))
-    if (stand_in(parts, first + 1, text, at + parts[first].size())) return true;
+    if (stand_in(parts, first + 1, text, at + parts[first].size(), end)) return true;
   return false;
 }
 
-// The longest pattern of the entry that stands in the squeezed text.
-std::optional<Scored> best_pattern(const Entry& entry, std::string_view text) {
+// The longest pattern of the entry that stands in the squeezed text and ends behind `end`.
+std::optional<Scored> best_pattern(const Entry& entry, std::string_view text, std::size_t end) {
   Scored best;
   for (const std::string& pattern : entry.patterns) {
     const std::vector<std::string> parts = parts_of(pattern);
     double letters = 0;
     for (const std::string& part : parts) letters += static_cast<double>(part.size());
-    if (letters > best.score && stand_in(parts, 0, text, 0)) best = {{&entry, pattern, ""}, letters};
+    if (letters > best.score && stand_in(parts, 0, text, 0, end)) best = {{&entry, pattern, ""}, letters};
   }
   if (best.score == 0) return std::nullopt;
   return best;
@@ -100,12 +102,13 @@ std::optional<Scored> best_pattern(const Entry& entry, std::string_view text) {
 
 std::vector<Match> by_pattern(const Catalogue& catalogue, const Pasted& pasted) {
   constexpr double kInTheMessage = 1e6;  // more than any pattern has letters
-  const std::string message = squeezed(pasted.message), all = squeezed(pasted.text);
+  const std::string text = squeezed(pasted.text);
+  const std::size_t message = text.size() - squeezed(pasted.message).size();
   std::vector<Scored> found;
   for (const Entry& entry : catalogue.entries) {
-    std::optional<Scored> best = best_pattern(entry, message);
+    std::optional<Scored> best = best_pattern(entry, text, message);
     if (best) best->score += kInTheMessage;
-    if (!best) best = best_pattern(entry, all);
+    if (!best) best = best_pattern(entry, text, 0);
     if (best) found.push_back(std::move(*best));
   }
   return best_first(std::move(found));

@@ -1,7 +1,7 @@
 // How a text finds its entries, in five steps; the first that finds something answers:
 //
 //   1. the text is a code of labrig, or the id of an entry
-//   2. a pattern of an entry stands in the message; entries whose pattern stands elsewhere in the text come after
+//   2. a pattern of an entry stands in the text and ends in the message; entries whose pattern ends above it come after
 //   3. a code stands among the words of the text
 //   4. its numbers are a log of loss scales, or the value of CUDA_VISIBLE_DEVICES
 //   5. a short text without any "…Error:" shares enough words with a symptom

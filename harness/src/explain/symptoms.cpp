@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 79> kSaysNothing = {
     "to",   "using",   "very",   "was",  "we",   "were", "what",   "when", "where", "while", "why",  "will",
     "with", "would",   "you",    "your", "use",  "uses", "still"};
 
+// Stands for "no", "does not", "without", … in words.toml.
+constexpr std::string_view kNot = "not";
+
 bool says_nothing(const std::string& word) {
   const bool number = std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
   return number || std::find(kSaysNothing.begin(), kSaysNothing.end(), word) != kSaysNothing.end();
@@ -86,7 +89,8 @@ Symptoms::Likeness Symptoms::best(const Entry& entry, std::string_view text) con
   if (asked.size() > kMostWords) return best;
   for (const std::string& symptom : entry.symptoms) {
     const std::set<std::string> known = words(symptom), both = common(asked, known);
-    if (both.size() < 2) continue;
+    // "Not" and one more word are too little, unless that is all there is.
+    if (both.size() - both.count(std::string(kNot)) < 2 && (both != known || both != asked)) continue;
     const double of_symptom = weight(both) / weight(known), of_text = weight(both) / weight(asked);
     // All of the symptom inside a longer text, or most of either.
     const bool enough = (of_symptom > 0.85 && of_text > 0.3) || (of_symptom > 0.5 && of_text > 0.5);

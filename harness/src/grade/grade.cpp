@@ -85,11 +85,10 @@ Json check_json(const spec::LabSpec& spec, const CheckResult& result) {
 
 Json case_json(const CaseOutcome& outcome) {
   const spec::Case& plan = outcome.plan;
-  const bool card = plan.device != DeviceType::cpu;
   Json json = {{"id", plan.id},
                {"scenario", plan.scenario},
                {"kind", plan.kind},
-               {"device", card ? "sim:0" : "cpu"},
+               {"device", spec::device_of(plan).str()},
                {"profile", plan.profile == spec::kNoProfile ? Json(nullptr) : Json(plan.profile)},
                {"seed", fmt::format("0x{:x}", plan.seed)},
                {"visibility", spec::name_of(plan.visibility)},

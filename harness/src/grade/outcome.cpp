@@ -84,6 +84,8 @@ Json to_json(const spec::Case& plan) {
           {"kind", plan.kind},
           {"profile", plan.profile},
           {"device", labrig::name_of(plan.device)},
+          {"cards", plan.cards},
+          {"card", plan.card},
           {"visibility", spec::name_of(plan.visibility)},
           {"capacity_mib", plan.capacity_mib},
           {"data", plan.data},
@@ -99,6 +101,8 @@ spec::Case case_from(const Json& json) {
   json.at("kind").get_to(plan.kind);
   json.at("profile").get_to(plan.profile);
   plan.device = json.at("device") == "cpu" ? DeviceType::cpu : DeviceType::sim;
+  json.at("cards").get_to(plan.cards);
+  json.at("card").get_to(plan.card);
   plan.visibility = json.at("visibility") == "hidden" ? spec::Visibility::hidden : spec::Visibility::visible;
   json.at("capacity_mib").get_to(plan.capacity_mib);
   json.at("data").get_to(plan.data);

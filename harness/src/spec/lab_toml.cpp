@@ -209,6 +209,20 @@ std::vector<Parameter> read_parameters(Reader reader, bool may_be_ranges) {
   return parameters;
 }
 
+// Several cards of one profile; `card` is the number of the one that is asked for.
+void read_cards(Reader& reader, ScenarioSpec& scenario) {
+  if (scenario.device != DeviceType::sim) return;  // the keys are unknown there
+  constexpr std::int64_t kMostCards = 8;
+  const auto within = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t otherwise) {
+    const std::int64_t value = reader.has(key) ? reader.integer(key) : otherwise;
+    if (value < low || value > high)
+      reader.wrong(key, fmt::format("an integer from {} to {}", low, high), fmt::format("{}", value));
+    return static_cast<int>(value);
+  };
+  scenario.cards = within("cards", 1, kMostCards, 1);
+  scenario.card = within("card", 0, scenario.cards - 1, 0);
+}
+
 // Segments of the allocator are multiples of 2 MiB.
 std::int64_t read_capacity(Reader& reader, DeviceType device) {
   const std::int64_t mib = reader.positive("capacity_mib", 0);
@@ -231,6 +245,7 @@ ScenarioSpec read_scenario(Reader reader) {
   }
   if (reader.has("capacity_mib")) scenario.capacity_mib = read_capacity(reader, scenario.device);
   scenario.data = reader.boolean("data", true);
+  read_cards(reader, scenario);
   if (reader.has("reads")) {
     scenario.reads_zeros = reader.word<bool>("reads", {{"refused", false}, {"zeros", true}}, std::nullopt);
     if (scenario.data) reader.wrong("reads", "data = false beside it", "a scenario that has values");

@@ -29,6 +29,8 @@ std::vector<Case> plan_cases(const LabSpec& spec, const PlanOptions& options) {
     item.kind = scenario.kind;
     item.device = scenario.device;
     item.visibility = scenario.visibility;
+    item.cards = scenario.cards;
+    item.card = scenario.card;
     item.capacity_mib = scenario.capacity_mib;
     item.data = scenario.data;
     item.reads_zeros = scenario.reads_zeros;

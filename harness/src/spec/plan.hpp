@@ -20,12 +20,18 @@ struct Case {
   std::string id;  // "small-batches@desktop"
   std::string scenario, kind, profile;
   DeviceType device = DeviceType::sim;
+  int cards = 1, card = 0;  // how many there are, and which one the submission is asked to use
   Visibility visibility = Visibility::visible;
   std::int64_t capacity_mib = 0;  // 0: as in the profile
   bool data = true, reads_zeros = false;
   std::map<std::string, double> parameters;
   std::uint64_t seed = 0;  // of the data
 };
+
+// sim:CARD, or the host.
+inline Device device_of(const Case& plan) {
+  return plan.device == DeviceType::sim ? Device(DeviceType::sim, plan.card) : Device();
+}
 
 struct PlanOptions {
   std::string secret = kPublicSecret;

@@ -137,6 +137,7 @@ class Attempt {
         {"call", (around_.lab.folder / "call.so").string()},
         {"submission", plugin_.string()},
         {"card", card != nullptr ? card_json(handles_in_worker(card->handles())) : Json(nullptr)},
+        {"device", spec::device_of(outcome_.plan).str()},
         {"start_counting", !around_.lab_starts_counting},
         {"token", token},
         {"limits",
@@ -156,7 +157,7 @@ class Attempt {
     outcome_.wall_ms = run.wall_ms;
     outcome_.from_threads = run.from_threads;
     if (!report_) return;
-    outcome_.metrics = metric_rows(report_->metrics);
+    outcome_.metrics = metric_rows(outcome_.plan, *report_);
     outcome_.hazards = hazards_of(*report_);
     outcome_.notes = report_->notes;
     outcome_.trace = trace_json(*report_);

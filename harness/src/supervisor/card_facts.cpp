@@ -30,8 +30,9 @@ const char* kind_of(const sim::Hazard& hazard) {
 
 sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode) {
   sim::MachineOptions options;
-  options.cards.push_back(sim::load_profile(plan.profile).value());
-  if (plan.capacity_mib > 0) options.cards.back().capacity_bytes = static_cast<std::uint64_t>(plan.capacity_mib) << 20;
+  options.cards.assign(static_cast<std::size_t>(plan.cards), sim::load_profile(plan.profile).value());
+  if (plan.capacity_mib > 0)
+    for (sim::Profile& card : options.cards) card.capacity_bytes = static_cast<std::uint64_t>(plan.capacity_mib) << 20;
   options.mode = mode;
   options.data = plan.data;
   options.reads_zeros = plan.reads_zeros;
@@ -40,7 +41,16 @@ sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& 
   return options;
 }
 
-grade::Rows metric_rows(const sim::Metrics& metrics) { return sim::to_rows(metrics); }
+grade::Rows metric_rows(const spec::Case& plan, const sim::Report& report) {
+  grade::Rows rows = sim::to_rows(report.metrics);
+  if (plan.cards == 1) return rows;
+  std::uint64_t elsewhere = 0;
+  const auto& peaks = report.peak_allocated_bytes_by_card;
+  for (std::size_t card = 0; card < peaks.size(); ++card)
+    if (card != static_cast<std::size_t>(plan.card)) elsewhere += peaks[card];
+  rows.emplace_back("other_cards_peak_bytes", static_cast<std::int64_t>(elsewhere));
+  return rows;
+}
 
 std::vector<grade::Hazard> hazards_of(const sim::Report& report) {
   const auto side = [](const sim::Hazard::Side& one) {

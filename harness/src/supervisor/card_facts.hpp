@@ -11,11 +11,12 @@
 
 namespace labrig::supervisor {
 
-// One card of the case's profile. Throws Error `unknown-profile` or what the profile's file has wrong.
+// The case's cards, all of its profile. Throws Error `unknown-profile` or what the profile's file has wrong.
 sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& limits, sim::Mode mode);
 
-// The metrics of docs/architecture.md §6 by name.
-grade::Rows metric_rows(const sim::Metrics& metrics);
+// The metrics of docs/architecture.md §6 by name. A case of several cards has one more, `other_cards_peak_bytes`: what
+// tensors held on cards other than the one that was asked for, each card at its own peak.
+grade::Rows metric_rows(const spec::Case& plan, const sim::Report& report);
 // The groups of unordered accesses, by the names of docs/architecture.md §10.
 std::vector<grade::Hazard> hazards_of(const sim::Report& report);
 // T of docs/architecture.md §10: timeline and memory curve.

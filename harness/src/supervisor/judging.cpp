@@ -7,7 +7,7 @@ lab::Scenario scenario_of(const spec::Case& plan) {
   scenario.id = plan.scenario;
   scenario.kind = plan.kind;
   scenario.profile = plan.profile;
-  scenario.device = plan.device == DeviceType::sim ? Device(DeviceType::sim, 0) : Device();
+  scenario.device = spec::device_of(plan);
   scenario.parameters = plan.parameters;
   return scenario;
 }

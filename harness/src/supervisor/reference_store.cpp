@@ -35,6 +35,7 @@ std::string stamp_of(const std::vector<std::filesystem::path>& files) {
 std::string case_key(const spec::LabSpec& lab, const spec::Case& plan) {
   std::string facts = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", lab.id, lab.version, plan.scenario, plan.kind,
                                   name_of(plan.device), plan.data, LABRIG_HEADER_HASH);
+  if (plan.cards != 1) facts += fmt::format("{} of {} cards\n", plan.card, plan.cards);
   if (plan.capacity_mib > 0) facts += fmt::format("capacity_mib={}\n", plan.capacity_mib);
   for (const auto& [name, value] : plan.parameters) facts += fmt::format("{}={}\n", name, value);
   facts += plan.profile == spec::kNoProfile ? std::string(spec::kNoProfile) : profile_facts(plan.profile);

@@ -20,7 +20,8 @@ namespace {
 Tensor copy_of(const Tensor& value) {
   const Tensor plain = value.contiguous();
   const Tensor copy = empty(plain.sizes(), plain.dtype());
-  if (Backend* const clock = attached_sim_clock()) clock->host_access(plain.data_ptr(), plain.nbytes(), false);
+  if (Backend* const clock = attached_sim_clock())
+    clock->host_access(plain.data_ptr(), plain.nbytes(), false, plain.name());
   if (plain.nbytes() > 0) std::memcpy(copy.data_ptr(), plain.data_ptr(), plain.nbytes());
   return copy;
 }

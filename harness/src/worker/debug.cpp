@@ -38,7 +38,7 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
   Device device;
   if (plan.device == DeviceType::sim) {
     machine = std::make_unique<sim::InProcessMachine>(supervisor::machine_options(plan, lab.limits, sim::Mode::eager));
-    device = Device(DeviceType::sim, 0);
+    device = spec::device_of(plan);
   }
   std::optional<lab::Values> outputs;
   try {
@@ -52,7 +52,7 @@ CaseOutcome run_case(const spec::LabSpec& lab, const supervisor::Job& job, const
   }
   if (machine) {
     const sim::Report report = machine->report();
-    outcome.metrics = supervisor::metric_rows(report.metrics);
+    outcome.metrics = supervisor::metric_rows(plan, report);
     outcome.hazards = supervisor::hazards_of(report);
   }
   machine.reset();  // the judge may want a card of its own

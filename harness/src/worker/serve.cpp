@@ -59,7 +59,7 @@ class Case {
     if (!start.at("card").is_null()) {
       sim::attach(handles_from(start.at("card")));
       if (start.at("start_counting") == true) sim::begin_region();
-      device_ = Device(DeviceType::sim, 0);
+      device_ = Device(start.at("device").get<std::string>());
     }
     const std::string lab = start.at("lab");
     // The lab's own module first: what fails there is not the submission's doing.

@@ -97,8 +97,9 @@ struct Hazard {
 };
 
 struct Report {
-  Metrics metrics;             // between `begin` (or the start) and `finish` (or the end of the client)
-  std::vector<Span> timeline;  // the first Limits::trace_events
+  Metrics metrics;  // between `begin` (or the start) and `finish` (or the end of the client)
+  std::vector<std::uint64_t> peak_allocated_bytes_by_card;  // of each card alone, at its own moment
+  std::vector<Span> timeline;                               // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
   // At most 20 groups; Metrics::hazards counts every pair. Both are empty in a program whose order is right.
   std::vector<Hazard> hazards;

@@ -105,8 +105,10 @@ class Backend {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   }
   // The host reads or writes these bytes now (by an operator on the CPU, or through a pointer that was handed out).
-  // Only pinned memory of a simulated machine matters; anything else is ignored.
-  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/) {}
+  // Only pinned memory of a simulated machine matters; anything else is ignored. `name` is that of the tensor, which
+  // may be a view; without one the card says what it calls the memory.
+  virtual void host_access(const void* /*address*/, std::size_t /*bytes*/, bool /*write*/,
+                           std::string_view /*name*/ = {}) {}
   // A harness reads these bytes of the card next, as by a copy in `stream`: a simulated card looks whether that copy is
   // ordered after the work on them. It takes no time.
   virtual void note_fetch(const void* /*address*/, std::size_t /*bytes*/, StreamId /*stream*/,

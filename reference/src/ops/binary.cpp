@@ -74,7 +74,8 @@ void in_place(const Arithmetic& op, const Tensor& self, const Tensor& b) {
     throw Error(
         "device-mismatch",
         "Expected all tensors to be on the same device, but found at least two devices, " + device.str() + " and cpu!",
-        "self is a number on the CPU and would have to be changed by " + device.str(),
+        std::string(op.name) + " changes self, a number on the CPU, in place: " + described({"self", &self}) + "; " +
+            described({"b", &b}),
         "move self to " + device.str() + " first");
   }
   apply(op, self, self, b);

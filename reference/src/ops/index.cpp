@@ -37,11 +37,13 @@ void check_place(const Tensor& x, const Tensor& index) {
                 "convert it with .to(kI64)");
   }
   if (index.device().is_cpu() || index.device() == x.device()) return;
-  throw Error("device-mismatch",
-              "indices should be either on cpu or on the same device as the indexed tensor (" + x.device().str() + ")",
-              described({"x", &x}) + "; " + described({"an index", &index}),
-              x.device().is_cpu() ? "move the index with .cpu(), or x to the card that the index is on"
-                                  : "move the index to " + x.device().str());
+  throw Error(
+      "device-mismatch",
+      "indices should be either on cpu or on the same device as the indexed tensor (" + x.device().str() + ")",
+      "index takes indices on the CPU or beside x: " + described({"x", &x}) + "; " + described({"an index", &index}),
+      x.device().is_cpu() ? "make x on " + index.device().str() +
+                                ", or move it there once; fetching the index waits for the card every time"
+                          : "move the index to " + x.device().str());
 }
 
 // A mask takes as many dimensions of x as it has, from `dim` on, and must have their sizes.

@@ -19,7 +19,7 @@ void check_one_device(const char* op, const NamedOperands& operands) {
     throw Error("device-mismatch",
                 "Expected all tensors to be on the same device, but found at least two devices, " +
                     first.tensor->device().str() + " and " + operand.tensor->device().str() + "!",
-                std::string(op) + ": " + described(first) + ", and " + described(operand),
+                std::string(op) + ": " + described(first) + "; " + described(operand),
                 "move the model to its device before the optimizer is made, and state that was loaded to that of the "
                 "parameter");
   }
@@ -37,7 +37,7 @@ void check_alike(const char* op, const NamedOperands& operands) {
     throw Error(
         same_type ? "shape-mismatch" : "dtype-mismatch",
         std::string(op) + " cannot change a " + first.role + " by a " + operand.role + " of another shape or type",
-        described(first) + ", and " + described(operand),
+        described(first) + "; " + described(operand),
         "make the optimizer anew after a parameter has changed its shape or type");
   }
 }

@@ -55,7 +55,7 @@ void announce_host_access(const TensorImpl& impl, bool write) {
     std::int64_t at = impl.layout.offset;
     for (std::size_t i = 0; i < static_cast<std::size_t>(runs.outer_count); ++i) at += index[i] * runs.outer[i].stride;
     clock->host_access(data + static_cast<std::size_t>(at) * element, static_cast<std::size_t>(runs.elements) * element,
-                       write);
+                       write, impl.name);
     int axis = 0;
     while (axis < runs.outer_count) {
       const auto i = static_cast<std::size_t>(axis);

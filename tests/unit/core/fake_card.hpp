@@ -113,7 +113,7 @@ struct FakeCard final : Backend {
   void host_work(const KernelCost& cost, std::string_view) override {
     if (!in_kernel) log->host_work.push_back(cost);
   }
-  void host_access(const void* address, std::size_t bytes, bool write) override {
+  void host_access(const void* address, std::size_t bytes, bool write, std::string_view) override {
     log->accesses.push_back({address, bytes, write});
   }
 

@@ -58,6 +58,15 @@ TEST(Plan, GivesEachCaseASeedOfItsOwnUnlessOneIsGiven) {
   for (const Case& item : plan_cases(lab(), fixed)) EXPECT_EQ(item.seed, 7u);
 }
 
+TEST(Plan, AsksForTheCardThatTheScenarioNames) {
+  const std::string text = test::replaced(test::kLabText, "kind = \"score\"", "kind = \"score\"\ncards = 3\ncard = 2");
+  const std::vector<Case> cases = plan_cases(parse_lab(text, "lab.toml").value(), {});
+  EXPECT_EQ(cases[0].cards, 3);
+  EXPECT_EQ(device_of(cases[0]).str(), "sim:2");
+  EXPECT_EQ(device_of(cases[2]).str(), "sim:0") << "unless it says so, the first";
+  EXPECT_EQ(device_of(cases[3]).str(), "cpu");
+}
+
 TEST(Plan, IsTheSameEachTime) {
   const std::vector<Case> a = plan_cases(lab(), {}), b = plan_cases(lab(), {});
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].seed, b[i].seed);

@@ -10,6 +10,18 @@ namespace {
 
 // --- several cards --------------------------------------------------------------------------------------------------
 
+TEST(Cards, HaveAPeakOfTheirOwn) {
+  TestCard card(options_of(Mode::eager, 2));
+  const std::uint64_t first = card.block(512, 0, 0);
+  card.send(Opcode::begin, {});
+  const std::uint64_t second = card.block(1024, 0, 1);
+  card.send(Opcode::free_note, {first});  // says it is of card 0, as every command without a number
+  card.send(Opcode::free_note, {second}, {0, 0});
+  card.block(512, 0, 1);
+  EXPECT_EQ(card.server().report().peak_allocated_bytes_by_card, (std::vector<std::uint64_t>{512, 1024}));
+  EXPECT_EQ(card.metrics().peak_allocated_bytes, 1536u);
+}
+
 TEST(Peer, ACopyGoesFromCardToCard) {
   for (const Mode mode : {Mode::eager, Mode::late}) {
     Program p(mode);

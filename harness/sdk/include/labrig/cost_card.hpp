@@ -20,12 +20,14 @@ struct CostCardChanges {
   // From `later_seconds` of virtual time on they hold `later_bytes`.
   double later_seconds = 0;
   std::optional<std::uint64_t> later_bytes;
+  int cards = 1;  // alike
 };
 
 class LABRIG_API CostCard {
  public:
   // `profile` is a name or a path, as in lab.toml. Throws Error `unknown-profile`. While a CostCard lives, `sim:0` of
-  // this process is its card, with a fresh allocator; the tensors on it go before it does.
+  // this process is its card, with a fresh allocator; with `cards`, sim:0 … are that many alike. The tensors on them go
+  // before it does.
   explicit CostCard(const std::string& profile, const CostCardChanges& changes = {});
   ~CostCard();
   CostCard(const CostCard&) = delete;

@@ -65,7 +65,7 @@ class LABRIG_API Scenario {
   std::string id;
   std::string kind;     // what to call: the lab's own word
   std::string profile;  // name of the card profile
-  Device device;        // sim:0, or the host for scenarios without a card
+  Device device;        // the card that is asked for, or the host for scenarios without one
   std::map<std::string, double> parameters;
 
   // Throws Error `no-such-parameter`, naming the scenario.
@@ -110,6 +110,7 @@ class LABRIG_API Call {
   void output(const std::string& name, std::int64_t value) { outputs_.values.set(name, value); }
   void output(const std::string& name, int value) { outputs_.values.set(name, value); }
   void output(const std::string& name, double value) { outputs_.values.set(name, value); }
+  void output(const std::string& name, const std::string& value) { outputs_.values.set(name, value); }
 
   struct Outputs {
     Values values;

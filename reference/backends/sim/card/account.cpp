@@ -8,6 +8,7 @@ namespace labrig::sim {
 void Account::begin(std::int64_t now_ps) {
   metrics_ = {};
   metrics_.peak_allocated_bytes = allocated_;
+  for (Held& card : by_card_) card.peak_bytes = card.bytes;
   metrics_.peak_reserved_bytes = reserved_;
   metrics_.pinned_peak_bytes = pinned_;
   metrics_.pinned_taken_peak_bytes = pinned_taken_;
@@ -25,6 +26,13 @@ void Account::hold(std::uint64_t& held, std::uint64_t& peak, std::int64_t bytes,
   if (frozen_) return;
   peak = std::max(peak, held);
   add_memory_point(now_ps);
+}
+
+void Account::hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps) {
+  Held& held = by_card_[card];
+  held.bytes += static_cast<std::uint64_t>(bytes);
+  if (!frozen_) held.peak_bytes = std::max(held.peak_bytes, held.bytes);
+  hold(allocated_, metrics_.peak_allocated_bytes, bytes, now_ps);
 }
 
 void Account::add_memory_point(std::int64_t now_ps) {
@@ -93,6 +101,8 @@ void Account::write(Report& report, std::int64_t now_ps, const EngineUse& use) c
   Account closed = *this;
   closed.close(now_ps, use);
   report.metrics = closed.metrics_;
+  report.peak_allocated_bytes_by_card.clear();
+  for (const Held& card : closed.by_card_) report.peak_allocated_bytes_by_card.push_back(card.peak_bytes);
   report.timeline = std::move(closed.timeline_);
   report.memory = std::move(closed.memory_);
   std::stable_sort(report.timeline.begin(), report.timeline.end(),

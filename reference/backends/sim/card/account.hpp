@@ -16,7 +16,8 @@ namespace labrig::sim {
 
 class Account {
  public:
-  Account(std::uint32_t trace_events, const NameTable& names) : trace_events_(trace_events), names_(names) {}
+  Account(std::size_t cards, std::uint32_t trace_events, const NameTable& names)
+      : trace_events_(trace_events), names_(names), by_card_(cards) {}
 
   // Starts again from nothing, with peaks at what is held now; times are told from `now_ps` on.
   void begin(std::int64_t now_ps);
@@ -27,9 +28,7 @@ class Account {
   Metrics& count() { return frozen_ ? ignored_ : metrics_; }
 
   // Changes of what is held, in bytes; negative for less.
-  void hold_allocated(std::int64_t bytes, std::int64_t now_ps) {
-    hold(allocated_, metrics_.peak_allocated_bytes, bytes, now_ps);
-  }
+  void hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps);
   void hold_reserved(std::int64_t bytes, std::int64_t now_ps) {
     hold(reserved_, metrics_.peak_reserved_bytes, bytes, now_ps);
   }
@@ -61,6 +60,10 @@ class Account {
   void close_loop(std::int64_t now_ps);
   void add_span(Span span);
 
+  struct Held {
+    std::uint64_t bytes = 0, peak_bytes = 0;
+  };
+
   std::uint32_t trace_events_;
   const NameTable& names_;
   Metrics metrics_, ignored_;
@@ -73,6 +76,7 @@ class Account {
   };
   std::optional<LoopMark> loop_start_, loop_end_;
   std::uint64_t allocated_ = 0, reserved_ = 0, pinned_ = 0, pinned_taken_ = 0;
+  std::vector<Held> by_card_;  // of what is allocated
   std::vector<Span> timeline_;
   std::vector<MemoryPoint> memory_;
 };

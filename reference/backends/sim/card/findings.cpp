@@ -9,15 +9,16 @@ namespace labrig::sim {
 namespace {
 
 bool is_copy(const Who& who) { return who.kind != Who::Kind::host && who.kind != Who::Kind::kernel; }
-std::string noun(const Who& who) { return is_copy(who) ? "copy" : "kernel"; }
+std::string noun(const Who& who) { return who.kind == Who::Kind::host ? "host" : is_copy(who) ? "copy" : "kernel"; }
 
-// What may go wrong on a card, said of the later operation.
-std::string danger(Hazard::Kind kind) {
+// What may go wrong on a card.
+std::string danger(Hazard::Kind kind, const Who& earlier, const Who& later) {
+  const bool alike = noun(earlier) == noun(later);
   switch (kind) {
     case Hazard::Kind::read_after_write:
-      return "on a card the later one may see old bytes, or half of the new ones";
+      return "on a card the " + (alike ? "later one" : noun(later)) + " may see old bytes, or half of the new ones";
     case Hazard::Kind::write_after_read:
-      return "on a card the earlier one may see the new bytes, or half of them";
+      return "on a card the " + (alike ? "earlier one" : noun(earlier)) + " may see the new bytes, or half of them";
     case Hazard::Kind::write_after_write:
     case Hazard::Kind::freed_in_flight:
       break;
@@ -131,7 +132,8 @@ std::string Findings::worded(const Hazard& hazard, const Group& group, const std
   text += "\n  why: nothing orders " +
           (second.host ? std::string("the host") : "operation " + std::to_string(second.operation)) +
           " after operation " + std::to_string(first.operation) + " (bytes " + std::to_string(hazard.offset) + " to " +
-          std::to_string(hazard.offset + hazard.bytes - 1) + " of " + buffer + "); " + danger(hazard.kind);
+          std::to_string(hazard.offset + hazard.bytes - 1) + " of " + buffer + "); " +
+          danger(hazard.kind, group.conflict.entry.who, group.later.who);
   const std::string after = " after the " + noun(group.conflict.entry.who);
   if (second.host) {
     return text + "\n  fix: synchronize with " + where + ", or with an event recorded there" + after +

@@ -41,7 +41,7 @@ Server::Server(const MachineOptions& options, const Regions& regions)
       map_(capacities(options.cards)),
       blocks_(map_, names_),
       pinned_blocks_(names_),
-      account_(options.limits.trace_events, names_),
+      account_(options.cards.size(), options.limits.trace_events, names_),
       scheduler_(options.cards, [this](const FinishedOperation& operation) { account_.add_operation(operation); }),
       memory_(map_, options.data),
       ledger_(options.cards.size() + 1),

@@ -39,12 +39,14 @@ void Server::alloc_note(const Command& command) {
   }
   if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
-  account_.hold_allocated(more(bytes), scheduler_.host_ps());
+  account_.hold_allocated(command.header.device, more(bytes), scheduler_.host_ps());
 }
 
 void Server::free_note(const Command& command) {
   if (const auto block = blocks_.free(command.arg[0])) {
-    account_.hold_allocated(less(block->block_bytes), scheduler_.host_ps());
+    // Where a block starts there is a card, whatever the command says.
+    const auto card = static_cast<std::size_t>(map_.card_of(block->start).value());
+    account_.hold_allocated(card, less(block->block_bytes), scheduler_.host_ps());
     return;
   }
   refuse({"bad-address", "a tensor was freed at " + map_.text(command.arg[0]) + ", where none starts",
@@ -150,7 +152,8 @@ void Server::driver_free(const Command& command) {
             "allocate and free tensors through the library's own functions"});
     return;
   }
-  account_.hold_allocated(less(blocks_.free_all_in(address, *bytes).block_bytes), scheduler_.host_ps());
+  account_.hold_allocated(command.header.device, less(blocks_.free_all_in(address, *bytes).block_bytes),
+                          scheduler_.host_ps());
   let_driver_memory_go(address, *bytes);
 }
 

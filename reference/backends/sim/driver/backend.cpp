@@ -197,9 +197,9 @@ void SimBackend::close_worker(int worker) {
   workers_.reset(static_cast<std::size_t>(worker));
 }
 
-void SimBackend::host_access(const void* address, std::size_t bytes, bool write) {
+void SimBackend::host_access(const void* address, std::size_t bytes, bool write, std::string_view name) {
   if (bytes == 0 || !client_->in_arena(address)) return;
-  client_->send(Opcode::host_access, target(), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
+  client_->send(Opcode::host_access, target(0, name), {client_->arena_offset_of(address), bytes, write ? 1u : 0u});
 }
 
 void SimBackend::note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) {

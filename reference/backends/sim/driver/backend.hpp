@@ -59,7 +59,7 @@ class SimBackend final : public Backend {
   void queue_job(int worker, const JobCost& cost) override;
   void take_job(int worker) override;
   void close_worker(int worker) override;
-  void host_access(const void* address, std::size_t bytes, bool write) override;
+  void host_access(const void* address, std::size_t bytes, bool write, std::string_view name = {}) override;
   void note_fetch(const void* address, std::size_t bytes, StreamId stream, std::string_view name) override;
   std::int64_t clock_ns() override;
 

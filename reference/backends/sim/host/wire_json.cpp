@@ -125,6 +125,7 @@ std::string encode(const Report& report) {
   }
   for (const Hazard& hazard : report.hazards) hazards.push_back(to_json(hazard));
   return dump({{"metrics", std::move(metrics)},
+               {"peaks", report.peak_allocated_bytes_by_card},
                {"hazards", std::move(hazards)},
                {"notes", report.notes},
                {"timeline", std::move(timeline)},
@@ -141,6 +142,7 @@ Report decode_report(const std::string& text) {
     Report report;
     std::size_t next = 0;
     visit_metrics(report.metrics, [&](auto& value) { body.at("metrics").at(next++).get_to(value); });
+    body.at("peaks").get_to(report.peak_allocated_bytes_by_card);
     for (const json& span : body.at("timeline")) {
       report.timeline.push_back({static_cast<Span::Lane>(span.at(0).get<int>()), span.at(1), span.at(2), span.at(3),
                                  span.at(4), span.at(5), span.at(6)});

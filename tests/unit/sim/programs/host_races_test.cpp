@@ -24,7 +24,7 @@ TEST(HostRaces, AreNamed) {
   EXPECT_EQ(
       without_numbers(report.hazards[0].text),
       "hazard: the host reads 'host result' without waiting for copy 'download result to host result' on stream \n"
-      "  why: nothing orders the host after operation  (bytes 0 to 3999 of 'host result'); on a card the later one "
+      "  why: nothing orders the host after operation  (bytes 0 to 3999 of 'host result'); on a card the host "
       "may see old bytes, or half of the new ones\n"
       "  fix: synchronize with stream , or with an event recorded there after the copy, before the host touches "
       "the memory");
@@ -32,10 +32,23 @@ TEST(HostRaces, AreNamed) {
   EXPECT_EQ(without_numbers(report.hazards[1].text),
             "hazard: the host writes 'host result' without waiting for copy 'upload host result to result' on stream , "
             "which reads it\n"
-            "  why: nothing orders the host after operation  (bytes 0 to 3999 of 'host result'); on a card the earlier "
-            "one may see the new bytes, or half of them\n"
+            "  why: nothing orders the host after operation  (bytes 0 to 3999 of 'host result'); on a card the copy "
+            "may see the new bytes, or half of them\n"
             "  fix: synchronize with stream , or with an event recorded there after the copy, before the host touches "
             "the memory");
+}
+
+TEST(HostRaces, AreNamedByTheViewThatTheHostUses) {
+  OnMachine on;
+  const Tensor both = zeros({2, 1000}, Options().pinned_memory());
+  Tensor second = both[1];
+  second.set_name("second half");
+  const Tensor there = second.to(on.card, true);
+  second.fill_(8);
+  const Report report = on.report();
+  ASSERT_EQ(report.hazards.size(), 1u);
+  EXPECT_EQ(report.hazards[0].buffer, "second half");
+  EXPECT_EQ(report.hazards[0].earlier.what, "copy 'upload second half'");
 }
 
 TEST(HostRaces, AResultThatIsReadEarlyIsWrongEveryTime) {

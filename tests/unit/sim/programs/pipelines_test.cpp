@@ -174,7 +174,7 @@ TEST(FourPipelines, TheRacyOneNamesBothOperationsAndTheMissingWait) {
                   "' on stream  (36 times)\n"
                   "  why: nothing orders operation  after operation  (bytes 0 to 16383 of '" +
                   buffer +
-                  "'); on a card the later one may see old bytes, or half of the new ones\n"
+                  "'); on a card the kernel may see old bytes, or half of the new ones\n"
                   "  fix: record an event on stream  after the copy and let stream  wait for it before the kernel");
   }
 }
