@@ -303,11 +303,12 @@ class Amp {
     // A score's offset that all classes share changes no probability. It only makes the numbers large.
     in.set("parameter.4", add(data.uniform_tensor({classes}, -0.1, 0.1), s.real("offset")));
     const Tensor target = empty({rows}, kI64);
-    const Tensor centres = data.uniform_tensor({classes, features}, -1, 1);
-    const Tensor x = data.uniform_tensor({times, rows, features}, -0.7, 0.7);
+    const double signal = s.real("signal");
+    const Tensor centres = data.uniform_tensor({classes, features}, -signal, signal);
+    const Tensor x = data.uniform_tensor({times, rows, features}, -0.7 * signal, 0.7 * signal);
     for (std::int64_t r = 0; r < rows; ++r) {
-      // Half of all rows are of class 0.
-      const std::int64_t c = data.uniform() < 0.5 ? 0 : data.integer(0, classes - 1);
+      // Three of four rows are of class 0, so that there is something to learn by the offsets of the scores alone.
+      const std::int64_t c = r % 4 != 0 ? 0 : 1 + r / 4 % (classes - 1);
       target.data<std::int64_t>()[static_cast<std::size_t>(r)] = c;
       for (std::int64_t t = 0; t < times; ++t) add_(x[t][r], centres[c]);
     }

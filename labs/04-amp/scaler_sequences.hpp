@@ -108,7 +108,7 @@ inline std::vector<Sequence> draw_sequences(labrig::lab::Random& random) {
     sequence.plans.push_back(draw_plan(random, interval + 1, i % 4 == 1));
     if (i == 0) {
       sequence.options.init_scale = std::ldexp(1.0, 126);
-      sequence.plans[0].replace(0, 12, 12, '.');
+      sequence.plans[0].replace(0, 13, "............i");
     }
     if (i % 4 == 2) sequence.plans.push_back(draw_plan(random, interval + 1, false));
     // After the first growth, in the middle of the way to the next: scale and tracker both have to be kept.
