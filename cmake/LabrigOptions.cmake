@@ -63,6 +63,16 @@ function(labrig_precompile target)
   endif()
 endfunction()
 
+# labrig_compile_together(target [APART source...]): with LABRIG_PCH eight sources at a time are one for the compiler, which then
+# makes the templates of JSON once and not eight times. Sources that name something of their own as another does are APART.
+function(labrig_compile_together target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "APART")
+  if(LABRIG_PCH)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # labrig_share_precompiled(target header): the same for targets that differ in nothing but their source, like the submissions to
 # a lab: the first that is compiled with these options makes it, the others reuse it.
 function(labrig_share_precompiled target header)

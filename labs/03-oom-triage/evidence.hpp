@@ -14,10 +14,13 @@ namespace oom_triage {
 
 class Evidence {
  public:
-  // Numbers outside the history are left out.
+  // Whoever names everything shows nothing: the first four count. Numbers outside the history are left out.
+  static constexpr std::size_t kMostRows = 4;
   Evidence(const labrig::MemoryHistory& history, const std::vector<std::int64_t>& rows) : history_(history) {
     const auto count = static_cast<std::int64_t>(history.rows.size());
-    for (const std::int64_t row : std::set<std::int64_t>(rows.begin(), rows.end())) {
+    const std::vector<std::int64_t> first(rows.begin(),
+                                          rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMostRows)));
+    for (const std::int64_t row : std::set<std::int64_t>(first.begin(), first.end())) {
       if (row == count && history.failure) failure_ = true;
       if (row >= 0 && row < count) rows_.push_back(row);
     }

@@ -18,7 +18,7 @@ namespace oom_triage {
 // -----------------------------------------------------------------------------------------------------------
 
 // What is wrong, and where in the history it shows: numbers of `history.rows`; the number behind the last one stands
-// for `history.failure`. The handout says which rows prove which cause.
+// for `history.failure`. The handout says which rows prove which cause. No more than the first four are looked at.
 struct Diagnosis {
   labrig::MemoryCause cause = labrig::MemoryCause::healthy;
   std::vector<std::int64_t> rows;

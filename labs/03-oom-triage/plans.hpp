@@ -144,11 +144,13 @@ class Planner {
   // what several operators made for their graph; kept outputs are of one operator.
   void leak(Keep keep) {
     plan_.keep = keep;
-    // Small, so that it lasts: two to five fill a segment of 2 MiB.
-    const double mib = 2 / static_cast<double>(random_.integer(2, 5)) * random_.uniform(0.97, 1);
+    const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
+    // Small, so that it lasts: so many fill a segment of 2 MiB.
+    const double mib =
+        2 / static_cast<double>(losses ? random_.integer(2, 5) : random_.integer(2, 3)) * random_.uniform(0.97, 1);
     const std::int64_t count = random_.integer(17, 22);
     steps(count, mib);
-    const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
+    plan_.eval_passes = keep == Keep::predictions ? 3 : 2;
     const double graph = static_cast<double>(plan_.depth + 2) * mib;
     const double passes = static_cast<double>(plan_.eval_passes) / static_cast<double>(plan_.eval_every);
     const double a_step = losses ? graph : keep == Keep::predictions ? mib * passes : mib;

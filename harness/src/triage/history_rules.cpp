@@ -116,7 +116,7 @@ double Case::others_bytes() const {
 
 bool others_hold_it(const Case& c) {
   const double others = c.others_bytes();
-  return c.history.failure && others >= kShareOfTheCard * as_double(c.history.card.total_bytes) &&
+  return c.history.failure && others > 0 && others >= kShareOfTheCard * as_double(c.history.card.total_bytes) &&
          others + as_double(c.history.failure->free_bytes) >= as_double(c.history.failure->segment_bytes);
 }
 
@@ -317,6 +317,24 @@ void say_batch(const Case& c, Diagnosis& d) {
              "do not retry with the same batch"};
 }
 
+// Two training rows ten steps apart, of one batch size where there are such: sizes that vary are no climb.
+std::optional<std::pair<std::size_t, std::size_t>> rows_that_do_not_climb(const Case& c) {
+  std::optional<std::pair<std::size_t, std::size_t>> best;
+  std::pair<bool, double> least{true, 0};
+  const std::size_t from = c.train.size() > 200 ? c.train.size() - 200 : 0;  // of a long run, the end
+  for (std::size_t i = from; i < c.train.size(); ++i)
+    for (std::size_t j = i + 1; j < c.train.size(); ++j) {
+      const HistoryRow &a = c.history.rows[c.train[i]], &b = c.history.rows[c.train[j]];
+      if (b.step - a.step < kStepsApart) continue;
+      const std::pair<bool, double> badness{a.batch != b.batch,
+                                            as_double(b.allocated_bytes) - as_double(a.allocated_bytes)};
+      if (best && badness >= least) continue;
+      best = {c.train[i], c.train[j]};
+      least = badness;
+    }
+  return best;
+}
+
 void say_healthy(const Case& c, Diagnosis& d) {
   d.title = "Healthy: nothing failed, and nothing grows";
   if (c.history.rows.empty()) {
@@ -328,17 +346,11 @@ void say_healthy(const Case& c, Diagnosis& d) {
   if (last.reserved_bytes > last.allocated_bytes)
     d.evidence.push_back(fmt::format("reserved - allocated = {}: that is caching, and is given back when it is needed",
                                      mib(last.reserved_bytes - last.allocated_bytes)));
-  if (c.train.size() >= 2) {
-    // From the end of the warm-up on, where there are so many steps.
-    std::size_t first = c.train.front();
-    for (const std::size_t row : c.train)
-      if (c.history.rows[row].step <= kWarmUp &&
-          c.history.rows[c.train.back()].step - c.history.rows[row].step >= kStepsApart)
-        first = row;
+  if (const auto pair = rows_that_do_not_climb(c)) {
     d.evidence.push_back(fmt::format("allocated does not climb: {} in row {}, {} in row {}",
-                                     mib(c.history.rows[first].allocated_bytes), first,
-                                     mib(c.history.rows[c.train.back()].allocated_bytes), c.train.back()));
-    d.rows = {static_cast<std::int64_t>(first), static_cast<std::int64_t>(c.train.back())};
+                                     mib(c.history.rows[pair->first].allocated_bytes), pair->first,
+                                     mib(c.history.rows[pair->second].allocated_bytes), pair->second));
+    d.rows = {static_cast<std::int64_t>(pair->first), static_cast<std::int64_t>(pair->second)};
   } else {
     d.rows = {static_cast<std::int64_t>(c.history.rows.size()) - 1};
   }

@@ -36,7 +36,7 @@ class Triage {
     const auto evaluation = rows_of("eval");
     if (!evaluation.empty() && median(evaluation) > 1.25 * median(rows_of("train")))
       return {MemoryCause::eval_without_no_grad, evaluation};
-    if (!failure_) return {MemoryCause::healthy, rows_of("train")};
+    if (!failure_) return {MemoryCause::healthy, {rows_of("train").front(), rows_of("train").back()}};
     if (is_in_pieces()) return {MemoryCause::fragmentation, {at_failure}};
     if (failure_->requested_bytes > ordinary_bytes()) return {MemoryCause::operator_spike, {at_failure}};
     return {MemoryCause::batch_too_big, {at_failure}};

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "evidence.hpp"
 #include "faulty_loops.hpp"
 #include "labrig/device.hpp"
 #include "labrig/triage.hpp"
+#include "public_case.hpp"
 
 namespace labrig::triage {
 namespace {
@@ -33,9 +35,7 @@ TEST(TriageHistory, IsRightOnAllOfTwoHundredRecordedHistories) {
     const MemoryHistory& history = cases.back().second;
     const Diagnosis d = diagnose(history);
     EXPECT_EQ(d.cause, name_of(cause)) << i << "\n" << to_text(d) << to_json(history);
-    EXPECT_FALSE(d.evidence.empty());
-    for (const std::int64_t row : d.rows)
-      EXPECT_TRUE(row >= 0 && row <= static_cast<std::int64_t>(history.rows.size())) << row;
+    EXPECT_TRUE(oom_triage::Evidence(history, d.rows).shows(cause)) << i << "\n" << to_text(d) << to_json(history);
   }
   // A single rule is not enough.
   EXPECT_LT(right_share(cases, [](const MemoryHistory&) { return MemoryCause::batch_too_big; }), 0.5);
@@ -49,6 +49,13 @@ TEST(TriageHistory, IsRightOnAllOfTwoHundredRecordedHistories) {
       right_share(cases,
                   [](const MemoryHistory& h) { return h.failure ? MemoryCause::batch_too_big : MemoryCause::healthy; }),
       0.5);
+}
+
+TEST(TriageHistory, IsRightOnTheReadingsThatSomebodyReallyHad) {
+  const MemoryHistory history = oom_triage::fairchem_history();
+  const Diagnosis d = diagnose(history);
+  EXPECT_EQ(d.cause, "eval_without_no_grad") << to_text(d);
+  EXPECT_TRUE(oom_triage::Evidence(history, d.rows).shows(MemoryCause::eval_without_no_grad));
 }
 
 TEST(TriageHistory, ReadsWhatItWrites) {
@@ -94,7 +101,8 @@ TEST(TriageHistory, ExtremeNumbersAndEmptyHistoriesAreDiagnosed) {
 // --- snapshots ------------------------------------------------------------------------------------------------------
 
 TEST(TriageSnapshot, OfOurOwnCoreGivesTheCauseOfTheErrorThatWasThrown) {
-  const lab::CostCardChanges changes{.capacity_bytes = std::size_t{96} << 20};
+  lab::CostCardChanges changes;
+  changes.capacity_bytes = std::size_t{96} << 20;
   lab::CostCard card("tiny-256mib", changes);
   record_memory_history(card.device());
   const auto floats = [&](std::int64_t mib) { return empty({mib * 262144}, card.device()); };

