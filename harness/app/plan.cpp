@@ -73,7 +73,7 @@ void run(const Arguments& arguments, const Context& context) {
 
 void add_plan(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("plan", "How much memory training a model takes, and the largest batch");
-  command->footer("Example: labrig plan share/labrig/models/mlp.toml --batch 512 --card t4");
+  command->footer("Example: labrig plan docs/models/mlp.toml --batch 512 --card t4");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "The model description (docs/plan.md)")->required();
   command->add_option("--batch", arguments->batch, "Samples in a step")->check(CLI::PositiveNumber);

@@ -18,7 +18,7 @@ using plan::Precision;
 
 std::size_t without(std::size_t bytes, std::size_t taken) { return bytes - std::min(bytes, taken); }
 
-CardAnswer answer_card(const spec::ModelFile& file, const plan::Plan& plan) {
+CardAnswer answer_card(const spec::ModelFile& file) {
   const spec::PlannedCard& asked = *file.card;
   CardAnswer card;
   card.profile = asked.profile;
@@ -37,7 +37,7 @@ CardAnswer answer_card(const spec::ModelFile& file, const plan::Plan& plan) {
   card.largest = plan::largest_batch(file.model, file.training, card.available_bytes);
   card.largest_with_reserve = plan::largest_batch(file.model, file.training, card.after_reserve_bytes);
   card.fits = plan::fits(file.model, file.training, card.available_bytes);
-  card.fits_with_reserve = plan.peak_bytes <= card.after_reserve_bytes;
+  card.fits_with_reserve = plan::fits(file.model, file.training, card.after_reserve_bytes);
   return card;
 }
 
@@ -139,6 +139,8 @@ std::string formula_of(const PlanAnswer& answer, Part part) {
       return answer.file.training.precision == Precision::f32 ? "no autocast region, no copies"
                                                               : parameters + " x 2 B where a product uses them";
     case Part::activations:
+      if (const auto& totals = answer.file.model.totals)
+        return batch + " x " + reports::count_text(totals->activation_bytes_per_sample) + " B a sample";
       return batch + " x what a sample leaves for backward(): see the layers";
     case Part::temporary:
       return "results that nothing keeps, and gradients on their way back";
@@ -151,7 +153,7 @@ PlanAnswer answer_plan(const spec::ModelFile& file, bool measure) {
   answer.file = file;
   answer.plan = plan::make_plan(file.model, file.training);
   answer.largest_part = largest_part(answer.plan);
-  if (file.card) answer.card = answer_card(file, answer.plan);
+  if (file.card) answer.card = answer_card(file);
   answer.alternatives = alternatives_of(file);
   if (measure) answer.measured_peak_bytes = plan::measured_peak_bytes(file.model, file.training);
   return answer;
