@@ -45,9 +45,10 @@ class Planner {
     plan_.depth = random_.integer(4, 6);
     plan_.adam = coin();
     plan_.context_mib = 2 * random_.integer(0, 4);
-    plan_.others_mib = 2 * random_.integer(0, 2);  // somebody's window
     plan_.eval_every = random_.integer(4, 6);
     draw(cause);
+    if (cause != labrig::MemoryCause::other_process)
+      plan_.others_mib = even(static_cast<double>(plan_.capacity_mib) * random_.uniform(0, 0.03));  // somebody's window
     plan_.capacity_mib += plan_.context_mib + plan_.others_mib;
   }
   const LoopPlan& plan() const { return plan_; }
@@ -104,7 +105,7 @@ class Planner {
       plan_.bank = random_.integer(0, 3);
       plan_.capacity_mib = even((step_mib(mib) + kRestMib) * random_.uniform(1.2, 2.5));
     }
-    plan_.eval_rows = plan_.batches.back();
+    plan_.eval_rows = std::ranges::min(plan_.batches);
   }
 
   // free + reserved + context stay far below the total, and with what is missing the request would have been served.
@@ -115,10 +116,10 @@ class Planner {
     plan_.batches.back() = rows(mib);
     const double spare = need * random_.uniform(0.15, 0.5);
     plan_.capacity_mib = even(need + spare);
-    const std::int64_t others = even(spare + need * random_.uniform(0.3, 0.38));
+    const std::int64_t others = even(spare + need * random_.uniform(0.34, 0.42));
     if (coin()) {
       plan_.others_mib = 0;
-      plan_.later_ms = random_.uniform(3, 12);
+      plan_.later_ms = random_.uniform(0.3, 0.9);  // of the host, which runs ahead of the card
       plan_.later_mib = others;
     } else {
       plan_.others_mib = others;
@@ -143,14 +144,19 @@ class Planner {
   // what several operators made for their graph; kept outputs are of one operator.
   void leak(Keep keep) {
     plan_.keep = keep;
-    const double mib = random_.uniform(0.4, 1);  // small, so that it lasts
+    const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
+    // Small, so that it lasts: so many fill a segment of 2 MiB.
+    const double mib =
+        2 / static_cast<double>(losses ? random_.integer(2, 5) : random_.integer(2, 3)) * random_.uniform(0.97, 1);
     const std::int64_t count = random_.integer(17, 22);
     steps(count, mib);
-    const double graph = (static_cast<double>(plan_.depth) + 2) * mib;
-    const bool losses = keep == Keep::retained_losses || keep == Keep::watched_losses;
-    const double a_step = losses ? graph : mib * (keep == Keep::predictions ? 0.4 : 1);
-    const double at_step = coin() ? random_.uniform(14, 16) : 2.0 * static_cast<double>(count);  // fails, or goes on
-    plan_.capacity_mib = even(kRestMib + step_mib(mib) + a_step * at_step * 1.3);
+    plan_.eval_passes = keep == Keep::predictions ? 3 : 2;
+    const double graph = static_cast<double>(plan_.depth + 2) * mib;
+    const double passes = static_cast<double>(plan_.eval_passes) / static_cast<double>(plan_.eval_every);
+    const double a_step = losses ? graph : keep == Keep::predictions ? mib * passes : mib;
+    const bool fails = coin();
+    const double need = step_mib(mib) + a_step * (fails ? random_.uniform(14, 15.5) : static_cast<double>(count) * 2);
+    plan_.capacity_mib = even(need * 1.05 + static_cast<double>(plan_.depth * (plan_.adam ? 4 : 3)) / 4 + 2);
   }
 
   // The request that fails is one of many of its size, nothing had climbed, and less than it is free in all.

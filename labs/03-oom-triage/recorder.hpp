@@ -22,6 +22,7 @@ class Recorder {
   // What is made from now on belongs to `phase`. Call it where nothing is on its way: a block keeps its phase as long
   // as it is held.
   void begin(const std::string& phase) {
+    if (phase == phase_) return;
     note_phases();
     phase_ = phase;
   }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "labrig/cost_card.hpp"
 #include "labrig/error.hpp"
 #include "labrig/lab.hpp"
+#include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
 
 namespace labrig::lab {
@@ -130,6 +132,24 @@ TEST(Compare, LooksAtShapeAndType) {
   EXPECT_EQ(compare(ones({2, 3}), ones({3, 2}, kF64), 0, 0).code, "wrong-shape");
   EXPECT_EQ(compare(ones({2}, kF64), ones({2}, kF64), 0, 0, kF32).code, "wrong-dtype");
   EXPECT_EQ(compare(Tensor(), ones({2}, kF64), 0, 0).code, "wrong-shape");
+}
+
+TEST(CostCard, HasTheMemoryAndTheNeighboursThatItIsGiven) {
+  constexpr std::size_t kMiB = 1 << 20;
+  const CostCard card("tiny-256mib", {.capacity_bytes = 64 * kMiB, .other_processes_bytes = 24 * kMiB});
+  EXPECT_EQ(mem_get_info(card.device()).total_bytes, 64 * kMiB);
+  EXPECT_EQ(mem_get_info(card.device()).free_bytes, 40 * kMiB);
+  const Tensor eight = empty({8 << 20}, {kU8, card.device()});
+  EXPECT_EQ(largest_free_block(card.device()), 12 * kMiB) << "of a segment of 20 MiB";
+  try {
+    Tensor x = empty({7 << 20, 1}, {kF16, card.device()});
+    x = cat({x, x});
+    ADD_FAILURE() << "there was memory";
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(error.facts().asked_by, "cat");
+    EXPECT_EQ(error.verdict(), OutOfMemoryVerdict::capacity) << error.why();
+  }
+  EXPECT_EQ(max(full({3}, 7, card.device()).cpu()).item(), 0) << "nothing is computed";
 }
 
 TEST(Verdict, KeepsTheFirstReason) {

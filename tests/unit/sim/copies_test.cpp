@@ -171,6 +171,17 @@ TEST(CostOnly, AValueCannotBeRead) {
   EXPECT_EQ(card.violation(), "no-data");
 }
 
+TEST(CostOnly, AValueIsZeroWhereThatIsAskedFor) {
+  MachineOptions options = options_with(round_profile(), false);
+  options.reads_zeros = true;
+  TestCard card(options);
+  const std::uint64_t block = card.block(64);
+  std::ranges::fill_n(card.regions().staging(), 4, std::byte{7});
+  EXPECT_EQ(card.download(nullptr, block, 4, kValue)->status, ReplyStatus::ok);
+  EXPECT_EQ(card.violation(), "");
+  EXPECT_EQ(card.regions().staging()[3], std::byte{0});
+}
+
 TEST(CostOnly, SizesBeyondThisMachineAreFine) {
   Profile profile = round_profile();
   profile.capacity_bytes = std::uint64_t{141} << 30;
