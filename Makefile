@@ -18,7 +18,7 @@ test: ## setup, build, all tests; then both sanitizers, fuzzers, and the compari
 	@tools/setup.sh --test
 	@tools/test.sh
 
-test-full: ## the same, and the labs with thirty fresh course secrets
+test-full: ## the same, with thirty fresh course secrets and more repetitions
 	@tools/setup.sh --test
 	@tools/test.sh --full
 

@@ -80,6 +80,9 @@ function(labrig_add_submission target)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} SUFFIX .labrig.so
     LIBRARY_OUTPUT_DIRECTORY ${out}/plugins/${arg_LAB} LIBRARY_OUTPUT_DIRECTORY_RELEASE ${out}/plugins/${arg_LAB}
     LIBRARY_OUTPUT_DIRECTORY_DEBUG ${out}/plugins/${arg_LAB})
+  if(LABRIG_PCH)  # in labrig's own tree
+    labrig_share_precompiled(${target} ${folder}/interface.hpp)
+  endif()
 endfunction()
 
 function(labrig_add_lab id)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # device.sh [BUNDLE]: what only a real card can show, from a bundle (make bundle), on a machine that needs neither compiler nor
 # build, in less than eight minutes: the tests of every operator and kernel on cuda:0; `labrig conform` on cuda:0; checkpoints
-# against Python's safetensors, where that is there; the tests again under compute-sanitizer's memcheck and racecheck; and the
-# tables of `labrig bench`. Ends with a table. Exit code 0 when all stages passed, 4 when there is no card.
+# against Python's safetensors, where that is there; the values of every lab's reference solution; the tests again under
+# compute-sanitizer's memcheck and racecheck; and the tables of `labrig bench`. Ends with a table. Exit code 0 when all stages
+# passed, 4 when there is no card.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bundle=${1:-$([ -e "$here/../lib/liblabrig-core.so" ] && echo "$here/.." || echo "$here/../build/bundle")}
@@ -71,6 +72,20 @@ for recording in operators optimizers grad_scaler autocast errors; do
     { verdict=FAILED && printf '%s\n' "$out" | tail -20; }
   printf '\n== conform %s\n%s\n' "$recording" "$out" >>"$log"
   row conform "$recording" - - - $((SECONDS - start)) "$verdict"
+done
+
+# Every lab's reference solution: whether its values are right on the card. Scenarios that a real card cannot pose (costs alone, a
+# small card, more cards than there are) are skipped; the log says which and why.
+for folder in "$bundle"/labs/*/; do
+  lab=$(basename "$folder")
+  plugin=$bundle/plugins/$lab/solution.labrig.so
+  [ -e "$plugin" ] || continue
+  start=$SECONDS verdict=ok
+  out=$(timeout 120 "$bundle/bin/labrig" check "$plugin" --lab "$lab" --device cuda:0 2>&1) || verdict=FAILED
+  [ $verdict = ok ] || printf '%s\n' "$out" | grep -A3 ': wrong\|^error' | head -40
+  printf '\n== lab %s\n%s\n' "$lab" "$out" >>"$log"
+  sum() { printf '%s\n' "$out" | sed -n "s/^values on .*[:,] \([0-9]*\) $1.*/\1/p"; }
+  row lab "$lab" "$(sum right)" "$(sum wrong)" "$(sum skipped)" $((SECONDS - start)) "$verdict"
 done
 
 # Under a sanitizer an allocation that is refused on purpose counts as an error of the program, and so does a fault that is

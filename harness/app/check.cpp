@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Arguments {
-  std::string path = ".", lab, seed;
+  std::string path = ".", lab, seed, device;
   std::int64_t task = 0;
   int jobs = 0;
   bool debug = false;
@@ -51,19 +51,25 @@ std::string lab_of(const fs::path& path) {
               "name the lab: labrig check " + path.string() + " --lab ID");
 }
 
-// Becomes labrig-worker, so that `gdb --args labrig check … --debug` ends up in the student's code.
-void debug(Context& context, spec::LabSpec lab, const Submitted& submitted, const RunOptions& options) {
+// Becomes labrig-worker, so that `gdb --args labrig check … --debug` ends up in the student's code. With a device the
+// worker only says whether the values are right there.
+void run_in_one_process(Context& context, spec::LabSpec lab, const Submitted& submitted, const RunOptions& options,
+                        const std::string& device) {
   std::vector<spec::Case> cases = chosen_cases(lab, options);
   const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), 1);
   // One file a lab, so that the line for the debugger stays good and nothing piles up.
   const fs::path file = build::cache_folder() / "debug" / (lab.id + ".json");
   store::write_atomically(file, supervisor::to_json(job).dump(), store::Existing::replace);
   const std::string program = context.program("labrig-worker").string();
-  if (!context.json && !context.quiet)
+  if (device.empty() && !context.json && !context.quiet)
     std::fprintf(stderr, "in a debugger: gdb --args %s --debug %s\n", program.c_str(), file.c_str());
   std::fflush(nullptr);
   ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
-  ::execl(program.c_str(), program.c_str(), "--debug", file.c_str(), context.json ? "--json" : nullptr, nullptr);
+  const char* const json = context.json ? "--json" : nullptr;
+  if (device.empty())
+    ::execl(program.c_str(), program.c_str(), "--debug", file.c_str(), json, nullptr);
+  else
+    ::execl(program.c_str(), program.c_str(), "--values", file.c_str(), device.c_str(), json, nullptr);
   throw Error("worker-not-started", "the program labrig-worker could not be started", std::strerror(errno),
               "check that labrig is installed completely: run `labrig doctor`");
 }
@@ -88,7 +94,8 @@ void run(Context& context, const Arguments& arguments) {
                                               arguments.debug ? build::Purpose::debugging : build::Purpose::grading);
   options.plan.submission_hash = submitted.facts.hash;
   if (!submitted.warnings.empty() && !context.quiet) std::fprintf(stderr, "%s\n", submitted.warnings.c_str());
-  if (arguments.debug && !submitted.refusal) return debug(context, lab, submitted, options);
+  if ((arguments.debug || !arguments.device.empty()) && !submitted.refusal)
+    return run_in_one_process(context, lab, submitted, options, arguments.device);
   std::optional<Json> report = run_and_grade(context, lab, submitted, options);
   if (!report) {
     context.exit_code = kInterrupted;
@@ -115,7 +122,14 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
       ->type_name("N")
       ->check(CLI::Range(1, 256));
-  command->add_flag("--debug", arguments->debug, "Run the cases in one unprotected process, for a debugger");
+  CLI::Option* device =
+      command
+          ->add_option("--device", arguments->device,
+                       "Only whether the values are right on this card; evidence, without points: cuda, cuda:1, sim")
+          ->type_name("CARD")
+          ->check(CLI::IsMember({"cuda", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "sim", "sim:0"}));
+  command->add_flag("--debug", arguments->debug, "Run the cases in one unprotected process, for a debugger")
+      ->excludes(device);
   add_json_flag(*command, context);
   command->callback([arguments, &context] { run(context, *arguments); });
 }

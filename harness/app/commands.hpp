@@ -62,6 +62,7 @@ void add_check(CLI::App& app, Context& context);          // check.cpp: labrig c
 void add_grade(CLI::App& app, Context& context);          // grade.cpp: labrig grade PATH --lab ID
 void add_plugin_doctor(CLI::App& app, Context& context);  // plugin_doctor.cpp: labrig plugin doctor PATH
 void add_doctor(CLI::App& app, Context& context);         // doctor.cpp: labrig doctor
+void add_plan(CLI::App& app, Context& context);           // plan.cpp: labrig plan MODEL.toml
 void add_bench(CLI::App& app, Context& context);          // bench.cpp: labrig bench crossover|copies
 void add_report(CLI::App& app, Context& context);         // report.cpp: labrig report index DIR
 void add_triage(CLI::App& app, Context& context);         // triage.cpp: labrig triage [FILE]

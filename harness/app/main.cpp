@@ -30,6 +30,7 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_grade(program, context);
   app::add_plugin_doctor(program, context);
   app::add_doctor(program, context);
+  app::add_plan(program, context);
   app::add_explain(program, context);
   app::add_bench(program, context);
   app::add_report(program, context);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -22,12 +23,12 @@ std::string read_input(const std::string& file) {
     throw Error("usage", "`labrig triage` needs an input", "no FILE is given, and nothing is piped in",
                 "name a file, or pipe a message in: labrig triage - < message.txt");
   if (file.empty() || file == "-") return read_all(std::cin);
-  std::ifstream stream(file, std::ios::binary);
-  std::string text = read_all(stream);
-  if (!stream.is_open() || stream.bad() || (text.empty() && !stream.eof()))
-    throw Error("bad-file", "cannot read " + file, "there is no such file, or it is not readable",
+  std::ifstream stream;
+  if (!std::filesystem::is_directory(file)) stream.open(file, std::ios::binary);
+  if (!stream.is_open())
+    throw Error("bad-file", "cannot read " + file, "there is no such file, or it is a folder, or it may not be read",
                 "name a file with a message, a history, a snapshot or readings");
-  return text;
+  return read_all(stream);
 }
 
 }  // namespace

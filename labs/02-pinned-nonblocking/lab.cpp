@@ -116,8 +116,8 @@ class PinnedNonblocking {
     if (count(verdict, "loop_pinned_tensors") >= static_cast<double>(in.integer("chunks")) / 2)
       return {0, "pin-per-chunk",
               overlap +
-                  "every chunk gets a new pinned tensor, and the host copies the chunk there "
-                  "before the card copies it again"};
+                  "a new pinned tensor is made for every chunk; to pin takes longer than to copy "
+                  "to the card, and pin_memory() copies the chunk on the host besides"};
     if (count(verdict, "loop_full_stops") > 0)
       return {0, "stops-the-card", overlap + "the host waits inside the loop until the whole card is idle"};
     const double smaller = std::min(count(verdict, "busy_up_ps"), count(verdict, "busy_compute_ps"));

@@ -52,9 +52,8 @@ class Scaler {
   virtual void load(const ScalerState& state) = 0;
 };
 
-// --- task 3: training
-// -------------------------------------------------------------------------------------------------- f32. linear()
-// takes the weights as they are: [out, in].
+// --- task 3: training ------------------------------------------------------------------------------------------------
+// f32. linear() takes the weights as they are: [out, in].
 struct Network {
   labrig::Tensor input;      // [width, features]
   labrig::Tensor bias;       // [width]

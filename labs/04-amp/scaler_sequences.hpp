@@ -81,8 +81,8 @@ inline std::vector<Row> right_rows(const Sequence& sequence) {
   return rows;
 }
 
-// --- drawn sequences
-// ---------------------------------------------------------------------------------------------------
+// --- drawn sequences -------------------------------------------------------------------------------------------------
+// Good iterations first, then whatever comes; with unscale() in all or half of them, or in none.
 inline std::string draw_plan(labrig::lab::Random& random, std::int64_t good_first, bool explicitly) {
   constexpr std::size_t kIterations = 24;
   std::string plan(static_cast<std::size_t>(good_first), explicitly ? 'u' : '.');
@@ -105,12 +105,12 @@ inline std::vector<Sequence> draw_sequences(labrig::lab::Random& random) {
     sequence.options = {std::ldexp(1.0, static_cast<int>(random.integer(4, 10))), fast ? 4.0 : 2.0, fast ? 0.25 : 0.5,
                         random.integer(2, 4)};
     const std::int64_t interval = sequence.options.growth_interval;
-    sequence.plans.push_back(draw_plan(random, interval + 1, i % 4 == 1));
+    sequence.plans.push_back(draw_plan(random, interval + 2, i % 4 == 1));
     if (i == 0) {
       sequence.options.init_scale = std::ldexp(1.0, 126);
-      sequence.plans[0].replace(0, 12, 12, '.');
+      sequence.plans[0].replace(0, 13, "............i");
     }
-    if (i % 4 == 2) sequence.plans.push_back(draw_plan(random, interval + 1, false));
+    if (i % 4 == 2) sequence.plans.push_back(draw_plan(random, interval + 2, false));
     // After the first growth, in the middle of the way to the next: scale and tracker both have to be kept.
     if (i % 4 == 3) sequence.resume_at = interval + 1;
     all.push_back(sequence);

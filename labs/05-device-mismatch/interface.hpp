@@ -18,13 +18,14 @@ namespace device_mismatch {
 
 // --- task 1 ----------------------------------------------------------------------------------------------------------
 
-// One step's data: on the CPU, or already on the device that training is asked for.
+// One step's data.
 struct Batch {
   labrig::Tensor features;  // [rows, width] f32
   labrig::Tensor targets;   // [rows] i64: the class of each row
 };
 
-// A training run. The model, where `center` belongs to the model and is not learnt:
+// A training run. Its tensors are on the CPU, or already on the device that training is asked for: a loader may have
+// put them there. The model, where `center` belongs to the model and is not learnt:
 //   h      = relu(hidden(features - center))      hidden: width -> hidden
 //   scores = out(h) / temperature                 out: hidden -> classes
 // The loss of a step, where later rows are newer and count more:
@@ -35,7 +36,7 @@ struct Recipe {
   std::int64_t width = 0, hidden = 0, classes = 0;
   std::vector<Batch> batches;
   // The model at the start, as a checkpoint gave it: "hidden.weight" [hidden, width], "hidden.bias", "out.weight",
-  // "out.bias", and the buffer "center" [width]. On the CPU.
+  // "out.bias", and the buffer "center" [width].
   labrig::NamedTensors state;
   // Before this step (counted from 0) the run goes back to an older checkpoint: a NEW model is built, gets
   // `restart_state`, and is trained from there on. 0: never.

@@ -21,7 +21,7 @@ class DeviceMismatch {
   void inputs(const lab::Scenario& s, lab::Random& data, lab::Values& in) {
     if (s.kind == "load") return load_inputs(s, data, in);
     if (s.kind == "culprit") return culprit_inputs(s, in);
-    in.set("batches_on_device", s.kind == "numbered" ? 1 : 0);
+    in.set("already_there", s.kind == "numbered" ? 1 : 0);
     set_recipe(s, data, in);
   }
 
@@ -45,7 +45,7 @@ class DeviceMismatch {
   // --- train
   // ----------------------------------------------------------------------------------------------------------
   void call_train(lab::Call& call, Submission& submission) {
-    const bool there = call.inputs().integer("batches_on_device") == 1;
+    const bool there = call.inputs().integer("already_there") == 1;
     const Recipe recipe = recipe_of(call.inputs(), there ? call.device() : Device());
     call.start_counting();
     Trained trained;

@@ -42,15 +42,15 @@ inline labrig::Error explained(const labrig::Error& error, labrig::Device device
   std::vector<std::string> texts;
   std::string code = error.code();
   for (const OffOperand& operand : operands_off(error, device)) {
-    texts.push_back(operand.text);
+    texts.push_back(operand.text.substr(0, operand.text.find(" is ")));
     for (const char* known : {"features", "targets", "center"})
       if (operand.name == known && code == error.code()) code += std::string("-") + known;
   }
-  const std::string fix = "training was asked for on " + device.str() + "; " +
-                          (texts.empty() ? "no operand is there" : "off it: " + joined(texts, ';')) +
-                          ". Do not patch this line: go back along the data flow to where that value was made, and "
-                          "make it on the device or "
-                          "move it there once";
+  const std::string off = texts.empty() ? "" : ", and off it is " + joined(texts, '+');
+  const std::string fix =
+      "training was asked for on " + device.str() + off +
+      ". Do not patch this line: go back along the data flow to where that value was made, and make "
+      "it on the device or move it there once";
   return labrig::Error(code, error.what(), error.why(), fix);
 }
 

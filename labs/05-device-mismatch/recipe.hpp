@@ -48,23 +48,23 @@ inline void set_recipe(const labrig::lab::Scenario& s, labrig::lab::Random& data
   }
 }
 
-inline labrig::NamedTensors state_of(const labrig::lab::Values& in, const std::string& prefix) {
+inline labrig::NamedTensors state_of(const labrig::lab::Values& in, const std::string& prefix, labrig::Device where) {
   labrig::NamedTensors state;
   for (const char* name : {"hidden.weight", "hidden.bias", "out.weight", "out.bias", "center"}) {
-    labrig::Tensor tensor = in.tensor(prefix + name).clone();
+    labrig::Tensor tensor = in.tensor(prefix + name).to(where, false, true);
     state.emplace_back(name, tensor.set_name(name));
   }
   return state;
 }
 
-// With the batches on `where`.
+// With its tensors on `where`; the temperature stays on the CPU.
 inline Recipe recipe_of(const labrig::lab::Values& in, labrig::Device where = {}) {
   Recipe recipe;
   recipe.width = in.integer("width"), recipe.hidden = in.integer("hidden"), recipe.classes = in.integer("classes");
   recipe.restart_at = static_cast<std::size_t>(in.integer("restart_at"));
   recipe.lr = in.real("lr");
-  recipe.state = state_of(in, "start.");
-  recipe.restart_state = state_of(in, "restart.");
+  recipe.state = state_of(in, "start.", where);
+  recipe.restart_state = state_of(in, "restart.", where);
   const auto weights = in.tensor("class_weights").data<const double>();
   recipe.class_weights.assign(weights.begin(), weights.end());
   recipe.temperature = in.tensor("temperature").clone();

@@ -181,6 +181,32 @@ TEST(Labs, AreListedWithTheirTasks) {
   EXPECT_EQ(labs.at(0).at("tasks").at(1).at("title"), "On the host");
 }
 
+TEST(Check, SaysOfADeviceOnlyWhetherTheValuesAreRight) {
+  const auto on = [](const char* plugin, const char* device) {
+    return labrig({"check", toy_plugin(plugin), "--device", device, "--json"});
+  };
+  const Outcome right = on("solution", "sim");
+  EXPECT_EQ(right.exit_code, 0) << right.text;
+  const json values = json::parse(right.text);
+  EXPECT_GT(values.at("right"), 0);
+  EXPECT_EQ(values.at("wrong"), 0);
+  for (const json& one : values.at("cases")) {
+    EXPECT_FALSE(one.contains("metrics")) << one;
+    EXPECT_EQ(one.at("status") == "skipped", one.at("text") != "") << one;
+  }
+  const Outcome wrong = on("wrong_shape", "sim");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.text;
+  EXPECT_EQ(json::parse(wrong.text).at("cases").at(0).at("status"), "wrong") << wrong.text;
+}
+
+TEST(Check, SaysWhyThereIsNothingToRunOnWhereThereIsNoSuchCard) {
+  const Outcome none =
+      labrig({"check", toy_plugin("solution"), "--device", "cuda:3", "--json"}, "CUDA_VISIBLE_DEVICES= ");
+  EXPECT_EQ(none.exit_code, 4) << none.text;
+  const json error = json::parse(none.text).at("error");
+  for (const char* sentence : {"what", "why", "fix"}) EXPECT_NE(error.at(sentence), "") << sentence;
+}
+
 TEST(Check, RunsWhatIsVisibleOfTheLabThatTheFolderNames) {
   const Scratch scratch;
   fs::create_directories(scratch / "mine");

@@ -46,7 +46,8 @@ TEST(Grading, IsTheSameUnderLoadFromOtherFoldersAndWithOtherJobs) {
   std::string pids;
   while (fgets(text, sizeof text, pipe) != nullptr) pids += std::string(text, strcspn(text, "\n")) + " ";
   pclose(pipe);
-  for (int i = 0; i < 20; ++i) {
+  const int gradings = std::getenv("LABRIG_TEST_FULL") != nullptr ? 20 : 6;  // six: every pair of jobs and folder
+  for (int i = 0; i < gradings; ++i) {
     const std::vector<std::string> jobs = {"--jobs", i % 2 == 0 ? "2" : "1"};
     EXPECT_EQ(body(graded(variant, jobs, i % 3 == 0 ? "cd / && " : "cd /tmp && ")), expected) << "grading " << i;
   }

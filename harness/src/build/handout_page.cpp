@@ -22,14 +22,20 @@ h2 { font-size: 1.45rem; padding-bottom: .25em; border-bottom: 1px solid var(--l
 a { color: var(--accent); }
 h1 > a, h2 > a, h3 > a, h4 > a { margin-left: .4em; text-decoration: none; opacity: 0; }
 :is(h1, h2, h3, h4):hover > a, :is(h1, h2, h3, h4) > a:focus { opacity: 1; }
-:target { background: var(--soft); outline: .4em solid var(--soft); }
+:target { background: var(--soft); outline: .4em solid var(--soft); } [id] { scroll-margin-top: 1rem; }
 code { font: .92em ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--soft); padding: .1em .3em; border-radius: 4px; }
-pre { padding: .9rem 1rem; overflow-x: auto; background: var(--soft); border: 1px solid var(--line); border-radius: 6px; line-height: 1.45; }
-pre code { padding: 0; background: none; }
+pre { padding: .8rem .9rem; overflow-x: auto; background: var(--soft); border: 1px solid var(--line); border-radius: 6px;
+  font-size: .9rem; line-height: 1.3; }
+pre code { padding: 0; background: none; font-size: inherit; }
+.operator { white-space: nowrap; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { padding: .4em .7em; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--soft); }
 blockquote { margin: 1em 0; padding: .1em 1em; border-left: 4px solid var(--accent); background: var(--soft); }
 img, svg { max-width: 100%; height: auto; }
+figure { margin: 1.2em 0; } figcaption { font-size: .92rem; }
+@media (min-width: 46rem) { pre { width: fit-content; min-width: 100%; max-width: calc(50vw + 19.5rem); } }
+@media (max-width: 36rem) { body { padding: 1.25rem .9rem 4rem; } pre { padding: .6rem; font-size: .72rem; }
+  table { font-size: .94rem; } th, td { padding: .3em .5em; } }
 )";
 
 void append(const MD_CHAR* text, MD_SIZE size, void* out) { static_cast<std::string*>(out)->append(text, size); }
@@ -49,6 +55,14 @@ std::string text_of(std::string_view html) {
     if (c == '>') in_tag = false;
   }
   return text;
+}
+
+// A line may break behind any hyphen, also that of "->" in a call; this keeps the two signs together.
+std::string with_whole_arrows(std::string html) {
+  constexpr std::string_view kArrow = "-&gt;", kWhole = "<span class=\"operator\">-&gt;</span>";
+  for (std::size_t at = html.find(kArrow); at != std::string::npos; at = html.find(kArrow, at + kWhole.size()))
+    html.replace(at, kArrow.size(), kWhole);
+  return html;
 }
 
 // "When it goes wrong" -> "when-it-goes-wrong".
@@ -127,7 +141,7 @@ std::string to_page(std::string_view markdown) {
   if (md_html(markdown.data(), static_cast<MD_SIZE>(markdown.size()), append, &html,
               MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_PERMISSIVEURLAUTOLINKS, MD_HTML_FLAG_SKIP_UTF8_BOM) != 0)
     throw std::runtime_error("the text is not Markdown that md4c can read");
-  const Body body = with_anchors(html);
+  const Body body = with_anchors(with_whole_arrows(std::move(html)));
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" + body.title + "</title>\n";

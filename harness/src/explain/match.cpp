@@ -55,6 +55,14 @@ std::vector<Match> with_code(const Catalogue& catalogue, std::string_view code) 
   return best_first(found);
 }
 
+// A judge may add the name of what it met to a code: "device-mismatch-features".
+std::vector<Match> with_code_or_its_beginning(const Catalogue& catalogue, std::string_view code) {
+  std::vector<Match> found = with_code(catalogue, code);
+  while (found.empty() && std::count(code.begin(), code.end(), '-') > 1)
+    found = with_code(catalogue, code = code.substr(0, code.rfind('-')));
+  return found;
+}
+
 // "wait" is a word of any text; "host-write-in-flight" is not.
 std::vector<Match> with_code_among(const Catalogue& catalogue, const std::vector<std::string_view>& words) {
   for (const std::string_view word : words)
@@ -154,7 +162,7 @@ std::vector<Match> find_entries(const Catalogue& catalogue, std::string_view tex
   const Pasted pasted = read_pasted(text);
   const std::vector<std::string_view> codes = possible_codes(pasted.text);
   std::vector<Match> found;
-  if (codes.size() == 1) found = with_code(catalogue, codes.front());
+  if (codes.size() == 1) found = with_code_or_its_beginning(catalogue, codes.front());
   if (found.empty()) found = by_pattern(catalogue, pasted);
   if (found.empty()) found = with_code_among(catalogue, codes);
   if (found.empty()) found = by_numbers(catalogue, pasted);

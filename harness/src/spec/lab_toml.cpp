@@ -1,172 +1,19 @@
-// The reader of lab.toml. Every key is asked for by name and type; what is left over is unknown, and an error. The one
-// file of the harness that includes toml++.
+// What stands in lab.toml, table by table. Read next: toml_reader.hpp (how keys are asked for), validate.cpp (what no
+// single key shows).
 #include <fmt/format.h>
-#include <toml++/toml.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "spec/lab_spec.hpp"
 #include "spec/positions.hpp"
+#include "spec/toml_reader.hpp"
 #include "store/digest.hpp"
 
 namespace labrig::spec {
-
 namespace {
-
-Position position_of(const toml::node& node) {
-  return {static_cast<unsigned>(node.source().begin.line), static_cast<unsigned>(node.source().begin.column)};
-}
-
-const char* type_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "a list";
-    case toml::node_type::string:
-      return "a text";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "true or false";
-    default:
-      return "a date or time";
-  }
-}
-
-// One table of the file. Reads keys and remembers which; finish() refuses the others.
-class Reader {
- public:
-  // `name` is what messages call the table, `path` its place in `positions`.
-  Reader(const toml::table& table, std::string name, std::string path, Positions& positions)
-      : table_(table), name_(std::move(name)), path_(std::move(path)), positions_(positions) {
-    positions_.note(path_, position_of(table));
-    for (const auto& [key, node] : table) positions_.note(place(std::string(key.str())), position_of(node));
-  }
-
-  // Whether the key is there; from now on it is known.
-  bool has(const std::string& key) {
-    asked_.insert(key);
-    return table_.contains(key);
-  }
-
-  std::string text(const std::string& key) { return typed<std::string>(require(key), key, "a text"); }
-  std::string text(const std::string& key, const std::string& otherwise) { return has(key) ? text(key) : otherwise; }
-  bool boolean(const std::string& key, bool otherwise) {
-    return has(key) ? typed<bool>(require(key), key, "true or false") : otherwise;
-  }
-  std::int64_t integer(const std::string& key) { return typed<std::int64_t>(require(key), key, "an integer"); }
-  double number(const std::string& key) { return number_of(require(key), key); }
-  double number(const std::string& key, double otherwise) { return has(key) ? number(key) : otherwise; }
-  std::int64_t positive(const std::string& key, std::int64_t otherwise) {
-    if (!has(key)) return otherwise;
-    const std::int64_t value = integer(key);
-    if (value <= 0) wrong(key, "a positive integer", fmt::format("{}", value));
-    return value;
-  }
-
-  std::vector<std::string> texts(const std::string& key) {
-    const toml::node& node = require(key);
-    if (!node.is_array()) wrong(key, "a list of texts", type_of(node));
-    std::vector<std::string> values;
-    for (const toml::node& item : *node.as_array()) values.push_back(typed<std::string>(item, key, "a list of texts"));
-    return values;
-  }
-  std::vector<std::string> texts_or_none(const std::string& key) {
-    return has(key) ? texts(key) : std::vector<std::string>{};
-  }
-
-  // One of several words.
-  template <class T>
-  T word(const std::string& key, const std::vector<std::pair<std::string, T>>& words, std::optional<T> otherwise) {
-    if (otherwise && !has(key)) return *otherwise;
-    const std::string value = text(key);
-    std::string expected;
-    for (const auto& [name, meaning] : words) {
-      if (name == value) return meaning;
-      expected += (expected.empty() ? "\"" : ", \"") + name + '"';
-    }
-    wrong(key, "one of " + expected, '"' + value + '"');
-  }
-
-  Reader table(const std::string& key) { return inner(require(key), key, fmt::format("{} {}", name_, key)); }
-  // The tables of [[key]]; at least one.
-  std::vector<Reader> tables(const std::string& key) {
-    const toml::node& node = require(key);
-    if (!node.is_array()) wrong(key, "one or more [[" + key + "]]", type_of(node));
-    std::vector<Reader> readers;
-    for (const toml::node& item : *node.as_array())
-      readers.push_back(inner(item, key + "." + std::to_string(readers.size()), "[[" + key + "]]"));
-    return readers;
-  }
-  Reader top_table(const std::string& key) { return inner(require(key), key, "[" + key + "]"); }
-
-  std::vector<std::string> keys() const {
-    std::vector<std::string> names;
-    for (const auto& [key, node] : table_) names.emplace_back(key.str());
-    return names;
-  }
-  const toml::node& node(const std::string& key) { return require(key); }
-  double number_of(const toml::node& node, const std::string& key) {
-    if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
-    const double value = typed<double>(node, key, "a number");
-    if (!std::isfinite(value)) wrong(key, "a finite number", fmt::format("{}", value));
-    return value;
-  }
-
-  // Refuses keys that nobody asked for.
-  void finish() const {
-    for (const auto& [key, value] : table_) {
-      const std::string name(key.str());
-      if (asked_.contains(name)) continue;
-      std::string known;
-      for (const std::string& other : asked_) known += (known.empty() ? "" : ", ") + other;
-      throw positions_.error(place(name), fmt::format("unknown key '{}' in {}", name, name_),
-                             "the keys that may stand here are: " + known, "correct the spelling, or remove the line");
-    }
-  }
-
-  [[noreturn]] void wrong(const std::string& key, const std::string& expected, const std::string& seen) const {
-    throw positions_.error(place(key), fmt::format("'{}' in {} is not right", key, name_),
-                           fmt::format("expected {}, seen {}", expected, seen), "write " + expected + " here");
-  }
-
- private:
-  std::string place(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-
-  const toml::node& require(const std::string& key) {
-    asked_.insert(key);
-    const toml::node* node = table_.get(key);
-    if (node != nullptr) return *node;
-    throw positions_.error(path_, fmt::format("'{}' is missing in {}", key, name_), "the key has no default",
-                           "add a line '" + key + " = …' there");
-  }
-
-  template <class T>
-  T typed(const toml::node& node, const std::string& key, const std::string& expected) const {
-    if (const auto value = node.value_exact<T>()) return *value;
-    wrong(key, expected, type_of(node));
-  }
-
-  Reader inner(const toml::node& node, const std::string& key, const std::string& name) const {
-    if (!node.is_table()) wrong(key, "a table", type_of(node));
-    return Reader(*node.as_table(), name, place(key), positions_);
-  }
-
-  const toml::table& table_;
-  std::string name_, path_;
-  Positions& positions_;
-  std::set<std::string> asked_;
-};
 
 const std::vector<std::pair<std::string, Visibility>> kVisibilities = {{"visible", Visibility::visible},
                                                                        {"hidden", Visibility::hidden}};
 
-Limits read_limits(Reader reader) {
+Limits read_limits(TomlReader reader) {
   const Limits standard;
   Limits limits;
   limits.cpu_ms = reader.positive("cpu_ms", standard.cpu_ms);
@@ -177,7 +24,7 @@ Limits read_limits(Reader reader) {
   return limits;
 }
 
-Task read_task(Reader reader) {
+Task read_task(TomlReader reader) {
   Task task;
   task.id = reader.integer("id");
   task.title = reader.text("title");
@@ -185,17 +32,17 @@ Task read_task(Reader reader) {
   return task;
 }
 
-std::vector<Parameter> read_parameters(Reader reader, bool may_be_ranges) {
+std::vector<Parameter> read_parameters(TomlReader reader, bool may_be_ranges) {
   std::vector<Parameter> parameters;
   for (const std::string& name : reader.keys()) {
     Parameter parameter;
     parameter.name = name;
-    if (!reader.node(name).is_table()) {
+    if (!reader.is_table(name)) {
       parameter.from = parameter.to = reader.number(name);
     } else if (!may_be_ranges) {
       reader.wrong(name, "a number (only hidden scenarios have ranges)", "a range");
     } else {
-      Reader range = reader.table(name);
+      TomlReader range = reader.table(name);
       parameter.from = range.number("from");
       parameter.to = range.number("to");
       parameter.step = range.number("step", 1);
@@ -210,7 +57,7 @@ std::vector<Parameter> read_parameters(Reader reader, bool may_be_ranges) {
 }
 
 // Several cards of one profile; `card` is the number of the one that is asked for.
-void read_cards(Reader& reader, ScenarioSpec& scenario) {
+void read_cards(TomlReader& reader, ScenarioSpec& scenario) {
   if (scenario.device != DeviceType::sim) return;  // the keys are unknown there
   constexpr std::int64_t kMostCards = 8;
   const auto within = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t otherwise) {
@@ -224,14 +71,14 @@ void read_cards(Reader& reader, ScenarioSpec& scenario) {
 }
 
 // Segments of the allocator are multiples of 2 MiB.
-std::int64_t read_capacity(Reader& reader, DeviceType device) {
+std::int64_t read_capacity(TomlReader& reader, DeviceType device) {
   const std::int64_t mib = reader.positive("capacity_mib", 0);
   if (device != DeviceType::sim) reader.wrong("capacity_mib", "a scenario on a card", "one on the host");
   if (mib % 2 != 0 || mib > 1 << 20) reader.wrong("capacity_mib", "an even number of MiB", std::to_string(mib));
   return mib;
 }
 
-ScenarioSpec read_scenario(Reader reader) {
+ScenarioSpec read_scenario(TomlReader reader) {
   ScenarioSpec scenario;
   scenario.id = reader.text("id");
   scenario.kind = reader.text("kind");
@@ -256,7 +103,7 @@ ScenarioSpec read_scenario(Reader reader) {
   return scenario;
 }
 
-void read_limit(Reader& reader, Condition& condition) {
+void read_limit(TomlReader& reader, Condition& condition) {
   const int given = reader.has("limit") + reader.has("parameter") + reader.has("reference_times");
   if (given != 1)
     reader.wrong("rule", "with at_most exactly one of limit, parameter, reference_times", std::to_string(given));
@@ -269,7 +116,7 @@ void read_limit(Reader& reader, Condition& condition) {
 }
 
 // `id` and `title_failed` of the check stand in where the judge decides and says nothing.
-void read_condition(Reader& reader, Condition& condition, const std::string& id, const std::string& title_failed) {
+void read_condition(TomlReader& reader, Condition& condition, const std::string& id, const std::string& title_failed) {
   condition.rule = reader.word<Rule>("rule",
                                      {{"values", Rule::values},
                                       {"ordered", Rule::ordered},
@@ -294,11 +141,11 @@ void read_condition(Reader& reader, Condition& condition, const std::string& id,
   condition.text = judged ? reader.text("text", title_failed) : reader.text("text");
 }
 
-CheckSpec read_check(Reader reader) {
+CheckSpec read_check(TomlReader reader) {
   CheckSpec check;
   check.id = reader.text("id");
   check.task = reader.integer("task");
-  Reader title = reader.table("title");
+  TomlReader title = reader.table("title");
   check.title_passed = title.text("passed");
   check.title_failed = title.text("failed");
   title.finish();
@@ -311,12 +158,12 @@ CheckSpec read_check(Reader reader) {
   check.combine = reader.word<Combine>("combine", {{"mean", Combine::mean}, {"worst", Combine::worst}}, Combine::mean);
   read_condition(reader, check, check.id, check.title_failed);
   if (reader.has("also"))
-    for (Reader& further : reader.tables("also")) {
+    for (TomlReader& further : reader.tables("also")) {
       read_condition(further, check.also.emplace_back(), check.id, check.title_failed);
       further.finish();
     }
   if (reader.has("explain")) {
-    Reader explain = reader.table("explain");
+    TomlReader explain = reader.table("explain");
     check.explain = Explain{explain.text("what"), explain.text("cause"), explain.text("next")};
     explain.finish();
   }
@@ -328,11 +175,10 @@ CheckSpec read_check(Reader reader) {
   return check;
 }
 
-LabSpec read_lab(const toml::table& table, Positions& positions) {
-  Reader top(table, "lab.toml", "", positions);
+LabSpec read_lab(TomlReader top) {
   LabSpec spec;
   if (const std::int64_t schema = top.integer("schema"); schema != 1) top.wrong("schema", "1", std::to_string(schema));
-  Reader lab = top.top_table("lab");
+  TomlReader lab = top.top_table("lab");
   spec.id = lab.text("id");
   spec.version = lab.text("version");
   spec.title = lab.text("title");
@@ -340,19 +186,19 @@ LabSpec read_lab(const toml::table& table, Positions& positions) {
   if (spec.pass_mark < 0 || spec.pass_mark > 100)
     lab.wrong("pass_mark", "a number from 0 to 100", fmt::format("{}", spec.pass_mark));
   lab.finish();
-  Reader submission = top.top_table("submission");
+  TomlReader submission = top.top_table("submission");
   spec.files = submission.texts("files");
   if (spec.files.empty()) submission.wrong("files", "at least one file", "none");
   submission.finish();
   if (top.has("imports")) {
-    Reader imports = top.top_table("imports");
+    TomlReader imports = top.top_table("imports");
     spec.forbidden_imports = imports.texts("forbid");
     imports.finish();
   }
   if (top.has("limits")) spec.limits = read_limits(top.top_table("limits"));
-  for (Reader& reader : top.tables("task")) spec.tasks.push_back(read_task(reader));
-  for (Reader& reader : top.tables("scenario")) spec.scenarios.push_back(read_scenario(reader));
-  for (Reader& reader : top.tables("check")) spec.checks.push_back(read_check(reader));
+  for (TomlReader& reader : top.tables("task")) spec.tasks.push_back(read_task(reader));
+  for (TomlReader& reader : top.tables("scenario")) spec.scenarios.push_back(read_scenario(reader));
+  for (TomlReader& reader : top.tables("check")) spec.checks.push_back(read_check(reader));
   top.finish();
   return spec;
 }
@@ -361,15 +207,11 @@ LabSpec read_lab(const toml::table& table, Positions& positions) {
 
 Result<LabSpec> parse_lab(std::string_view text, const std::string& file, const std::string& handout) {
   try {
-    Positions positions(file);
-    const toml::table table = toml::parse(text, file);
-    LabSpec spec = read_lab(table, positions);
+    Positions positions(file, "bad-lab-toml");
+    const TomlDocument document(text, file);
+    LabSpec spec = read_lab(document.top("lab.toml", positions));
     validate(spec, positions, handout);
     return spec;
-  } catch (const toml::parse_error& error) {
-    const auto& begin = error.source().begin;
-    return Error("bad-toml", fmt::format("{}:{}:{}: this is not TOML", file, begin.line, begin.column),
-                 std::string(error.description()), "correct the line; https://toml.io shows the format");
   } catch (const Error& error) {
     return error;
   }

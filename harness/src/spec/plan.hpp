@@ -28,9 +28,9 @@ struct Case {
   std::uint64_t seed = 0;  // of the data
 };
 
-// sim:CARD, or the host.
+// sim:CARD, or the host; on a real card cuda:CARD (`labrig check --device cuda:0`).
 inline Device device_of(const Case& plan) {
-  return plan.device == DeviceType::sim ? Device(DeviceType::sim, plan.card) : Device();
+  return plan.device == DeviceType::cpu ? Device() : Device(plan.device, plan.card);
 }
 
 struct PlanOptions {

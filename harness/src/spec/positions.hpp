@@ -1,4 +1,4 @@
-// Where each key of a lab.toml stands, so that an error found later can still name its line. Internal to spec/.
+// Where each key of a TOML file stands, so that an error found later can still name its line. Internal to spec/.
 #pragma once
 
 #include <map>
@@ -15,16 +15,17 @@ struct Position {
 
 class Positions {
  public:
-  explicit Positions(std::string file) : file_(std::move(file)) {}
+  // `code` is that of the errors, "bad-lab-toml".
+  Positions(std::string file, std::string code) : file_(std::move(file)), code_(std::move(code)) {}
   // `path` is the key's place: "check.3.needs" for the fourth [[check]].
   void note(const std::string& path, Position position) { positions_[path] = position; }
   // "lab.toml:12:5: "; the file alone for a place that was not noted.
   std::string at(const std::string& path) const;
-  // An Error `bad-lab-toml` at that place.
+  // An Error at that place.
   Error error(const std::string& path, const std::string& what, std::string why, std::string fix) const;
 
  private:
-  std::string file_;
+  std::string file_, code_;
   std::map<std::string, Position> positions_;
 };
 

@@ -18,7 +18,7 @@ std::string Positions::at(const std::string& path) const {
 }
 
 Error Positions::error(const std::string& path, const std::string& what, std::string why, std::string fix) const {
-  return Error("bad-lab-toml", at(path) + what, std::move(why), std::move(fix));
+  return Error(code_, at(path) + what, std::move(why), std::move(fix));
 }
 
 const CheckSpec* LabSpec::check(std::string_view check_id) const {

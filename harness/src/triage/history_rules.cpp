@@ -17,7 +17,7 @@ namespace labrig::triage {
 namespace {
 
 constexpr double kShareOfTheCard = 0.25;    // others, from which on they are the cause
-constexpr double kAboveTraining = 1.1;      // evaluation above the largest training step
+constexpr double kAboveTraining = 1.25;     // evaluation above training, by the medians
 constexpr std::int64_t kStepsApart = 10;    // of two rows that show a leak
 constexpr std::int64_t kWarmUp = 3;         // steps in which an optimizer and a cache find their size
 constexpr double kOneOperator = 0.9;        // of what has grown
@@ -38,16 +38,19 @@ struct Case {
                ? as_double(history.failure->reserved_bytes - history.failure->allocated_bytes)
                : 0;
   }
-  std::size_t largest(const std::vector<std::size_t>& rows, std::size_t HistoryRow::* what) const {
-    std::size_t most = 0;
-    for (const std::size_t row : rows) most = std::max(most, history.rows[row].*what);
-    return most;
+  std::vector<double> values(const std::vector<std::size_t>& rows, std::size_t HistoryRow::* what) const {
+    std::vector<double> result;
+    for (const std::size_t row : rows) result.push_back(as_double(history.rows[row].*what));
+    return result;
   }
   std::string show(std::size_t row) const {
     const HistoryRow& r = history.rows[row];
     return fmt::format("row {} ({}, step {}): allocated {}, reserved {}, peak {}", row, r.phase, r.step,
                        mib(r.allocated_bytes), mib(r.reserved_bytes), mib(r.peak_allocated_bytes));
   }
+
+  // Evidence names the failure by the number behind the last row's.
+  std::int64_t failure_row() const { return static_cast<std::int64_t>(history.rows.size()); }
 
   const MemoryHistory& history;
   std::vector<std::size_t> train, eval;                      // rows of these phases
@@ -113,7 +116,7 @@ double Case::others_bytes() const {
 
 bool others_hold_it(const Case& c) {
   const double others = c.others_bytes();
-  return c.history.failure && others >= kShareOfTheCard * as_double(c.history.card.total_bytes) &&
+  return c.history.failure && others > 0 && others >= kShareOfTheCard * as_double(c.history.card.total_bytes) &&
          others + as_double(c.history.failure->free_bytes) >= as_double(c.history.failure->segment_bytes);
 }
 
@@ -128,7 +131,7 @@ void say_others(const Case& c, Diagnosis& d) {
   d.evidence.push_back(
       fmt::format("free + others = {} >= {}, which were asked of the driver: without them it would fit",
                   mib(as_double(f.free_bytes) + c.others_bytes()), mib(f.segment_bytes)));
-  if (!c.history.rows.empty()) d.rows = {static_cast<std::int64_t>(c.history.rows.size()) - 1};
+  d.rows = {c.failure_row()};
   d.todo = {"see who they are (nvidia-smi); wait, end your own forgotten ones, or choose another card"};
   d.avoid = {"do not shrink the batch: it is a red herring, the memory is not yours to free"};
 }
@@ -153,13 +156,14 @@ bool checkpoint_stays(const Case& c) {
 void say_checkpoint(const Case& c, Diagnosis& d) {
   d.title = "Resuming: the loaded checkpoint stays on the card beside model and optimizer";
   const std::int64_t last = c.history.owners.back().row;
+  d.rows = {last};
   d.evidence.push_back(
       fmt::format("owners at row {}: {} in tensors of the checkpoint, after it was loaded into the model", last,
                   mib(checkpoint_bytes(c))));
   for (std::size_t row = 0; row < c.history.rows.size(); ++row)
     if (c.history.rows[row].phase == "resume") {
       d.evidence.push_back(c.show(row));
-      d.rows.push_back(static_cast<std::int64_t>(row));
+      if (static_cast<std::int64_t>(row) != last) d.rows.push_back(static_cast<std::int64_t>(row));
     }
   d.todo = {
       "load the checkpoint to the host (map_location), copy it into model and optimizer, and let go of it before "
@@ -169,16 +173,18 @@ void say_checkpoint(const Case& c, Diagnosis& d) {
 
 bool eval_keeps_graphs(const Case& c) {
   if (c.eval.empty() || c.train.empty()) return false;
-  std::size_t least = c.history.rows[c.eval.front()].allocated_bytes;
-  for (const std::size_t row : c.eval) least = std::min(least, c.history.rows[row].allocated_bytes);
-  return as_double(least) > kAboveTraining * as_double(c.largest(c.train, &HistoryRow::allocated_bytes));
+  const std::vector<double> eval = c.values(c.eval, &HistoryRow::allocated_bytes);
+  return median(eval) > kAboveTraining * median(c.values(c.train, &HistoryRow::allocated_bytes)) && !rises(eval);
 }
 
 void say_eval(const Case& c, Diagnosis& d) {
   d.title = "Evaluation runs without no_grad: it keeps its graphs";
-  d.evidence.push_back(fmt::format(
-      "at most {} allocated after a training step, and {} in evaluation, which needs no graph",
-      mib(c.largest(c.train, &HistoryRow::allocated_bytes)), mib(c.largest(c.eval, &HistoryRow::allocated_bytes))));
+  const double train = median(c.values(c.train, &HistoryRow::allocated_bytes)),
+               eval = median(c.values(c.eval, &HistoryRow::allocated_bytes));
+  d.evidence.push_back(
+      fmt::format("allocated, by the medians: {} in training, {} in evaluation ({:.1f} times as much), which "
+                  "needs no graph",
+                  mib(train), mib(eval), eval / train));
   d.evidence.push_back("it does not climb from one evaluation to the next: no leak");
   for (const std::size_t row : c.eval) {
     d.rows.push_back(static_cast<std::int64_t>(row));
@@ -253,31 +259,37 @@ void say_pieces(const Case& c, Diagnosis& d) {
   d.evidence.push_back(fmt::format("largest free block {} < requested {} <= free in all {}",
                                    mib(f.largest_free_block_bytes), mib(f.requested_bytes),
                                    mib(c.unallocated_bytes() + as_double(f.free_bytes))));
-  if (!c.history.rows.empty()) d.rows = {static_cast<std::int64_t>(c.history.rows.size()) - 1};
+  d.rows = {c.failure_row()};
   d.todo = {
       "allocate the large sizes first and keep shapes fixed; let go of the small tensors that split large segments",
       "expandable_segments:True, or max_split_size_mb, before the program starts"};
   d.avoid = {"do not shrink the batch first: the memory is there", "do not call empty_cache each step"};
 }
 
+// What a step holds at most beyond what stays: of the steps before, and of the failing one by then.
 double ordinary_step_bytes(const Case& c) {
-  std::vector<double> peaks;
-  for (const std::size_t row : c.train) peaks.push_back(as_double(c.history.rows[row].peak_allocated_bytes));
-  return std::max(peaks.empty() ? 0 : median(peaks), as_double(c.history.failure->allocated_bytes));
+  const std::size_t stays = c.history.rows.empty() ? 0 : c.history.rows.back().allocated_bytes;
+  std::size_t most = c.history.failure->allocated_bytes - std::min(c.history.failure->allocated_bytes, stays);
+  for (const std::size_t row : c.train) {
+    const HistoryRow& r = c.history.rows[row];
+    most = std::max(most, r.peak_allocated_bytes - std::min(r.peak_allocated_bytes, r.allocated_bytes));
+  }
+  return as_double(most);
 }
 
 bool is_spike(const Case& c) {
-  return c.history.failure && as_double(c.history.failure->requested_bytes) > ordinary_step_bytes(c);
+  const double ordinary = c.history.failure ? ordinary_step_bytes(c) : 0;
+  return ordinary > 0 && as_double(c.history.failure->requested_bytes) > ordinary;
 }
 
 void say_spike(const Case& c, Diagnosis& d) {
   const HistoryFailure& f = *c.history.failure;
   d.title = "A spike: one operator asks for more than a whole step holds";
-  d.evidence.push_back(
-      fmt::format("{} asked for {} in one request; an ordinary step holds {} at most, and {} were allocated then",
-                  f.op.empty() ? "the operator" : f.op, mib(f.requested_bytes), mib(ordinary_step_bytes(c)),
-                  mib(f.allocated_bytes)));
-  if (!c.train.empty()) d.rows = {static_cast<std::int64_t>(c.train.back())};
+  d.evidence.push_back(fmt::format(
+      "{} asked for {} in one request; an ordinary step holds {} at most beyond what stays, and {} were allocated then",
+      f.op.empty() ? "the operator" : f.op, mib(f.requested_bytes), mib(ordinary_step_bytes(c)),
+      mib(f.allocated_bytes)));
+  d.rows = {c.failure_row()};
   d.todo = {
       fmt::format("split {}: process its input in parts, or use a form that does not build the whole intermediate",
                   f.op.empty() ? "that operator" : f.op),
@@ -297,11 +309,30 @@ void say_batch(const Case& c, Diagnosis& d) {
     d.evidence.push_back("last training step before it: " + c.show(c.train.back()));
     d.rows = {static_cast<std::int64_t>(c.train.back())};
   }
+  d.rows.push_back(c.failure_row());
   d.todo = {
       "halve the batch, or take it in micro-batches and accumulate gradients (each divided by its share of the batch)",
       "then mixed precision or checkpointing of activations; leave 20 % spare"};
   d.avoid = {"do not call empty_cache: unused segments were given back before the request failed",
              "do not retry with the same batch"};
+}
+
+// Two training rows ten steps apart, of one batch size where there are such: sizes that vary are no climb.
+std::optional<std::pair<std::size_t, std::size_t>> rows_that_do_not_climb(const Case& c) {
+  std::optional<std::pair<std::size_t, std::size_t>> best;
+  std::pair<bool, double> least{true, 0};
+  const std::size_t from = c.train.size() > 200 ? c.train.size() - 200 : 0;  // of a long run, the end
+  for (std::size_t i = from; i < c.train.size(); ++i)
+    for (std::size_t j = i + 1; j < c.train.size(); ++j) {
+      const HistoryRow &a = c.history.rows[c.train[i]], &b = c.history.rows[c.train[j]];
+      if (b.step - a.step < kStepsApart) continue;
+      const std::pair<bool, double> badness{a.batch != b.batch,
+                                            as_double(b.allocated_bytes) - as_double(a.allocated_bytes)};
+      if (best && badness >= least) continue;
+      best = {c.train[i], c.train[j]};
+      least = badness;
+    }
+  return best;
 }
 
 void say_healthy(const Case& c, Diagnosis& d) {
@@ -315,7 +346,14 @@ void say_healthy(const Case& c, Diagnosis& d) {
   if (last.reserved_bytes > last.allocated_bytes)
     d.evidence.push_back(fmt::format("reserved - allocated = {}: that is caching, and is given back when it is needed",
                                      mib(last.reserved_bytes - last.allocated_bytes)));
-  d.rows = {static_cast<std::int64_t>(c.history.rows.size()) - 1};
+  if (const auto pair = rows_that_do_not_climb(c)) {
+    d.evidence.push_back(fmt::format("allocated does not climb: {} in row {}, {} in row {}",
+                                     mib(c.history.rows[pair->first].allocated_bytes), pair->first,
+                                     mib(c.history.rows[pair->second].allocated_bytes), pair->second));
+    d.rows = {static_cast<std::int64_t>(pair->first), static_cast<std::int64_t>(pair->second)};
+  } else {
+    d.rows = {static_cast<std::int64_t>(c.history.rows.size()) - 1};
+  }
   d.todo = {"nothing"};
   d.avoid = {"do not call empty_cache to make reserved smaller: it slows the loop and frees nothing that is held"};
 }
@@ -330,7 +368,7 @@ constexpr std::array kRules = {
     Rule{MemoryCause::other_process, others_hold_it, say_others},
     // Tensors of a checkpoint are held after it was loaded.
     Rule{MemoryCause::resume_loads_state, checkpoint_stays, say_checkpoint},
-    // Every evaluation row is above every training row.
+    // Evaluation holds more than training, and does not climb.
     Rule{MemoryCause::eval_without_no_grad, eval_keeps_graphs, say_eval},
     // Allocated climbs; what has grown was made by one operator, or by several.
     Rule{MemoryCause::outputs_kept, [](const Case& c) { return c.climb && of_one_operator(c); }, say_outputs},

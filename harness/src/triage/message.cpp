@@ -19,7 +19,8 @@ std::size_t decoration(std::string_view line) {
   const auto group = [&line](char open, char close, auto&& is_ours) -> std::size_t {
     if (!line.starts_with(open)) return 0;
     const std::size_t end = line.find(close);
-    return end != std::string_view::npos && end < 80 && is_ours(line.substr(0, end)) ? end + 1 : 0;
+    if (end == std::string_view::npos || end >= 80 || !is_ours(line.substr(0, end))) return 0;
+    return end + 1 < line.size() && line[end + 1] == ':' ? end + 2 : end + 1;  // "[rank0]:"
   };
   if (const std::size_t n = group('[', ']', [](std::string_view in) {
         return in.find("iB") == in.npos && in.find("ytes") == in.npos && in.find("alloc") == in.npos;
@@ -75,6 +76,7 @@ std::string without_escapes(std::string_view text) {
 // Whether `text` starts with `word`, up to one wrong, missing or added letter in eight.
 bool starts_like(std::string_view text, std::string_view word) {
   if (text.starts_with(word)) return true;
+  if (text.size() >= 6 && text.size() < word.size() && word.starts_with(text)) return true;  // cut
   const int allowed = static_cast<int>(word.size() / 8);
   if (allowed == 0) return false;
   constexpr std::size_t kLongest = 40;
@@ -107,6 +109,12 @@ struct Label {
 };
 // The first that fits. Order matters where one label contains another.
 constexpr std::array kLabels = {
+    // cudaMallocAsync.
+    Label{"pytorchlimit(setbyuser-suppliedmemoryfraction):", "", &Shortage::allowed},
+    Label{"free(accordingtocuda):", "", &Shortage::free},
+    Label{"currentlyallocated:", "", &Shortage::allocated},
+    Label{"devicelimit:", "", &Shortage::total},
+    Label{"requested:", "", &Shortage::requested},
     // From release 2.1 on.
     Label{"", "isreservedbypytorchbutunallocated", &Shortage::unallocated},
     Label{"", "isallocatedbypytorch", &Shortage::allocated},
@@ -122,12 +130,6 @@ constexpr std::array kLabels = {
     Label{"", "cached", &Shortage::unallocated},
     Label{"", "isfree", &Shortage::free},
     Label{"", "free", &Shortage::free},
-    // cudaMallocAsync.
-    Label{"pytorchlimit(setbyuser-suppliedmemoryfraction):", "", &Shortage::allowed},
-    Label{"free(accordingtocuda):", "", &Shortage::free},
-    Label{"currentlyallocated:", "", &Shortage::allocated},
-    Label{"devicelimit:", "", &Shortage::total},
-    Label{"requested:", "", &Shortage::requested},
     // MPS.
     Label{"mpsallocated:", "", &Shortage::allocated},
     Label{"otherallocations:", "", &Shortage::other_allocations},
@@ -157,7 +159,8 @@ class Reader {
     std::size_t next_anchor = 0;
     for (std::size_t at = 0; at < text_.size();) {
       while (next_anchor < anchors_.size() && anchors_[next_anchor] <= at) start_at(anchors_[next_anchor++]);
-      if (!is_digit(text_[at]) || (at > 0 && (is_digit(text_[at - 1]) || text_[at - 1] == '.'))) {
+      if (!is_digit(text_[at]) ||
+          (at > 0 && (is_digit(text_[at - 1]) || (text_[at - 1] == '.' && at > 1 && is_digit(text_[at - 2]))))) {
         ++at;
         continue;
       }
@@ -310,7 +313,13 @@ std::string compact(std::string_view text) {
     }
     std::size_t next = i;
     while (next < text.size() && is_blank(text[next])) ++next;
-    if (!result.empty() && is_digit(result.back()) && next < text.size() && is_digit(text[next])) result += ' ';
+    const bool between_digits =
+        !result.empty() && is_digit(result.back()) && next < text.size() && is_digit(text[next]);
+    // "3.0" at the end of a line and "0 GiB" on the next are one number: sizes have two decimals.
+    const bool is_broken_number = result.size() >= 3 && result[result.size() - 2] == '.' &&
+                                  is_digit(result[result.size() - 3]) &&
+                                  text.substr(i, next - i).find('\n') != std::string_view::npos;
+    if (between_digits && !is_broken_number) result += ' ';
     i = next - 1;
   }
   return result;

@@ -88,12 +88,13 @@ constexpr std::size_t kSettled = 5;    // equal entries
 constexpr double kOften = 0.05;        // of the steps
 
 bool never_a_good_step(const ScaleLog& log, const Shape& s) {
+  if (log.good_steps) return false;
   if (log.reached_minimum && s.last_fall + 1 >= s.entries()) return true;
   return s.last_fall >= kLongFall && s.last() < 1 && s.plateau + 1 < kSettled;
 }
 
 bool falls_late(const ScaleLog& log, const Shape& s) {
-  const bool settled_before = s.plateau + 1 >= kSettled || s.entries() - s.last_fall > 2 * kLongFall;
+  const bool settled_before = log.good_steps || s.plateau + 1 >= kSettled || s.entries() - s.last_fall > 2 * kLongFall;
   if (s.last_fall >= kShortFall && settled_before) return true;
   return log.nan_loss || (log.reached_minimum && s.last() < 1);
 }
@@ -247,7 +248,7 @@ int gravity(const std::string& cause) {
 std::optional<ScaleLog> read_scale_lines(std::string_view original) {
   const std::string text = compact(original);
   ScaleLog log;
-  bool only_overflows = true;
+  bool only_overflows = true, any_overflow = false;
   for (std::size_t at = text.find("scale"); at != std::string::npos; at = text.find("scale", at + 1)) {
     const std::string_view behind = std::string_view(text).substr(at + 5, 120);
     if (behind.starts_with("r")) continue;  // "loss scaler 0"
@@ -265,6 +266,7 @@ std::optional<ScaleLog> read_scale_lines(std::string_view original) {
     // "Attempted loss scale: 65536, reducing to 32768": both, so that a rise in between shows.
     if (!attempted || log.scales.empty() || log.scales.back() != *value) log.scales.push_back(*value);
     only_overflows = only_overflows && (attempted || after_fall);
+    any_overflow = any_overflow || attempted || after_fall;
     const std::size_t reducing = behind.find(",reducingto");
     if (attempted && reducing < 40)
       if (const auto to = value_at(behind.substr(reducing + 11))) log.scales.push_back(*to);
@@ -274,6 +276,7 @@ std::optional<ScaleLog> read_scale_lines(std::string_view original) {
   for (const char* nan : {"loss=nan", "loss:nan", "loss':nan", "lossnan", "loss=inf", "loss:inf", "loss':inf"})
     log.nan_loss = log.nan_loss || text.find(nan) != std::string::npos;
   if (log.scales.empty()) return std::nullopt;
+  log.good_steps = any_overflow && !only_overflows;
   log.only_overflows = only_overflows && text.find("attemptedlossscale") == std::string::npos;
   return log;
 }

@@ -16,6 +16,7 @@ struct ScaleLog {
   std::string name;
   std::vector<double> scales;
   bool only_overflows = false;   // steps between two entries are not in the log
+  bool good_steps = false;       // lines of good steps stand between those of overflows
   bool reached_minimum = false;  // "Minimum loss scale reached"
   bool nan_loss = false;         // a loss beside the scales is NaN or infinite
   std::vector<std::string> unread;

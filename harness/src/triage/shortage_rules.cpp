@@ -193,6 +193,7 @@ void say_refused(const Figures& f, Diagnosis& d) {
 void say_never_fits(const Figures& f, Diagnosis& d) {
   d.title = "The card is too small: this one request is larger than the whole card";
   d.evidence.push_back(fmt::format("requested {} > total {}", f.s.requested->text, f.s.total->text));
+  for (const std::string& contradiction : f.contradictions) d.evidence.push_back(contradiction);
   d.todo = {
       "look at the shape of the tensor that is asked for: often an axis was not reduced, a full attention matrix is "
       "built, or an image was not scaled down",

@@ -3,6 +3,8 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/worker/call_submission.cpp
   src/worker/debug.cpp
   src/worker/failure.cpp
+  src/worker/on_device.cpp
+  src/worker/one_process.cpp
   src/worker/serve.cpp
   src/worker/signals.cpp
 )

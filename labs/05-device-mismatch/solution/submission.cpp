@@ -66,6 +66,7 @@ class Solution : public Submission {
 
   Loaded load(const std::string& path, Device device, const Wanted& wanted) override {
     const auto place = [&](const std::string& name, Device /*saved*/) {
+      if (std::ranges::find(wanted.names, name) == wanted.names.end()) return Device();  // nobody asks for it
       const auto found = wanted.elsewhere.find(name);
       return found == wanted.elsewhere.end() ? device : found->second;
     };

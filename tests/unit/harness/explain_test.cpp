@@ -162,7 +162,7 @@ TEST(Explain, KnowsALogOfLossScales) {
 TEST(Explain, HasAnEntryForEveryCodeOfTheErrorPages) {
   const std::regex code("`([a-z0-9-]+)`");
   int codes = 0;
-  for (const auto& page : fs::directory_iterator(LABRIG_DOCS "/errors")) {
+  for (const auto& page : fs::directory_iterator(LABRIG_SOURCE "/docs/errors")) {
     std::ifstream stream(page.path());
     for (std::string line; std::getline(stream, line);) {
       if (!line.starts_with("| `")) continue;
@@ -230,10 +230,33 @@ TEST(Explain, NamesTheLineOfAnEntryThatIsNotRight) {
 // --- checks of labs
 // ----------------------------------------------------------------------------------------------------
 
-TEST(Explain, MakesAnEntryOfEachCheckOfALab) {
+// The catalogue with the checks of all labs, as the command has it.
+Catalogue with_checks() {
   Catalogue all = catalogue();
-  const spec::LabSpec lab = spec::load_lab(LABRIG_BUILD "/labs/transfer-cost").value();
-  for (Entry& entry : entries_of_checks(lab)) all.entries.push_back(std::move(entry));
+  for (const auto& folder : fs::directory_iterator(LABRIG_SOURCE "/labs"))
+    if (const Result<spec::LabSpec> lab = spec::load_lab(folder.path()))
+      for (Entry& entry : entries_of_checks(lab.value())) all.entries.push_back(std::move(entry));
+  return all;
+}
+
+TEST(Explain, HasAnEntryForTheReasonCodeOfEachFlawedVariant) {
+  const Catalogue all = with_checks();
+  const std::regex code("^code = \"(.*)\"");
+  int codes = 0;
+  for (const auto& lab : fs::directory_iterator(LABRIG_SOURCE "/plugins/flawed")) {
+    std::ifstream stream(lab.path() / "expected.toml");
+    std::smatch found;
+    for (std::string line; std::getline(stream, line);)
+      if (std::regex_search(line, found, code)) {
+        ++codes;
+        EXPECT_FALSE(find_entries(all, found[1].str()).empty()) << lab.path() << ": " << found[1];
+      }
+  }
+  EXPECT_GE(codes, 10);
+}
+
+TEST(Explain, MakesAnEntryOfEachCheckOfALab) {
+  const Catalogue all = with_checks();
   for (const char* text :
        {"too-many-copies", "copies-up", "transfer-cost/copies-up",
         "28 uploads in score on desktop; the reference makes 3", "FAIL  The same data goes up in too many copies"}) {

@@ -21,6 +21,18 @@ TEST(Handout, HasAnAnchorAtEveryHeading) {
   EXPECT_FALSE(has(page, "{#"));
 }
 
+TEST(Handout, KeepsAPictureAsItIs) {
+  const std::string picture =
+      "<figure>\n<svg viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"a bus\">\n<path d=\"M0 0L9 "
+      "9\"/>\n</svg>\n</figure>\n";
+  EXPECT_TRUE(has(to_page("# Lab\n\n" + picture + "\ntext\n"), picture));
+}
+
+TEST(Handout, NeverBreaksALineInsideAnArrow) {
+  EXPECT_TRUE(has(to_page("# Lab\n\nCall `scaler->step()`."),
+                  "<code>scaler<span class=\"operator\">-&gt;</span>step()</code>"));
+}
+
 TEST(Handout, NeedsNothingFromOutside) {
   const std::string page = to_page("# Lab\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```cpp\nif (a < b) return;\n```\n");
   EXPECT_TRUE(has(page, "<table>"));

@@ -5,6 +5,7 @@
 
 #include "backends/sim/machine.hpp"
 #include "device/backend.hpp"
+#include "labrig/capability.hpp"
 #include "labrig/error.hpp"
 #include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
@@ -22,6 +23,9 @@ TEST(AutomaticMachine, HasACardForEachProfileThatIsNamed) {
   EXPECT_EQ(mem_get_info(Device("sim:0")).total_bytes, 256 * kMiB);
   EXPECT_NE(describe(Device("sim:1")).find("t4"), std::string::npos);
   EXPECT_EQ(sum(full({8}, 2, Device("sim:1"))).item(), 16);
+  EXPECT_TRUE(is_bf16_supported(Device("sim:0")));
+  EXPECT_FALSE(is_bf16_supported(Device("sim:1")));
+  EXPECT_TRUE(is_bf16_supported(Device("cpu")));
   detach_sim_backends();
   unsetenv("LABRIG_SIM_PROFILE");
   unsetenv("LABRIG_PROFILES");

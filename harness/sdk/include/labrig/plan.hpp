@@ -82,6 +82,7 @@ struct Training {
   std::int64_t batch = 1;
   Optimizer optimizer = Optimizer::adam;
   Precision precision = Precision::f32;
+  bool accumulates = false;  // gradients of the micro-batches before are there already
 };
 
 // --- what comes out --------------------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ inline constexpr std::size_t kParts = 7;
 LABRIG_API const char* name_of(Part part);
 using Bytes = std::array<std::size_t, kParts>;  // by Part
 
-// One layer of the description; all repetitions of it together.
+// One layer of the description, all repetitions of it together; the last one is the loss.
 struct LayerPlan {
   std::string name;  // "3 linear", "4.1 layer_norm" inside layer 4
   std::int64_t times = 1;
@@ -110,10 +111,11 @@ struct LayerPlan {
 };
 
 struct Plan {
-  std::int64_t parameters = 0;     // numbers
-  Bytes bytes{};                   // of each part, the most that it takes at any time of a step
-  Bytes at_peak{};                 // when everything together is most
-  std::size_t peak_bytes = 0;      // the sum of at_peak: max_memory_allocated()
+  std::int64_t parameters = 0;  // numbers
+  std::size_t fixed_bytes = 0;  // parameters, gradients and optimizer state, whatever the batch: Adam in f32 16 B each
+  Bytes bytes{};                // of each part, the most that it takes at any time of a step
+  Bytes at_peak{};              // when everything together is most
+  std::size_t peak_bytes = 0;   // the sum of at_peak: max_memory_allocated()
   std::size_t reserved_bytes = 0;  // what the allocator holds from the driver for it; 0 for totals
   std::string moment;              // of the peak: "backward of 3 linear"
   std::vector<LayerPlan> layers;
@@ -124,9 +126,16 @@ struct Plan {
 // Throws Error `bad-model` for layers that do not fit together and for tensors that no card holds.
 LABRIG_API Plan make_plan(const Model& model, const Training& training);
 
-// The largest batch that trains within so many bytes of a card; 0 when not even one sample does. training.batch is not
-// looked at.
-LABRIG_API std::int64_t largest_batch(const Model& model, const Training& training, std::size_t bytes);
+// Whether two steps train within so many bytes of a card, by the rules of the allocator: segments, and what is left
+// over in them, count. Of totals: whether the peak is no more.
+LABRIG_API bool fits(const Model& model, const Training& training, std::size_t bytes);
+
+struct LargestBatch {
+  std::int64_t batch = 0;     // 0 when not even one sample fits
+  std::int64_t by_bytes = 0;  // by the bytes of its tensors alone; above `batch` where segments have pieces left over
+};
+// The largest batch that fits; the next larger one does not. training.batch is not looked at.
+LABRIG_API LargestBatch largest_batch(const Model& model, const Training& training, std::size_t bytes);
 
 // --- the same, measured ----------------------------------------------------------------------------------------------
 

@@ -31,8 +31,9 @@ struct Diagnosis {
   std::vector<std::string> avoid;
   std::vector<std::string> unread;  // what the input does not say, or says in a way that could not be read
   std::vector<Number> numbers;
-  std::vector<std::int64_t> rows;  // of a history or a table, from 0: the evidence
-  std::vector<Diagnosis> parts;    // of an input with several subjects; the diagnosis itself is then its gravest part
+  // The evidence in a history or a table, from 0; the number behind the last row's is the failure.
+  std::vector<std::int64_t> rows;
+  std::vector<Diagnosis> parts;  // of an input with several subjects; the diagnosis itself is then its gravest part
 };
 
 // Diagnoses any of the inputs of docs/triage.md. Codes: `nothing-to-diagnose` for a text that is none of them,

@@ -158,6 +158,7 @@ class Run {
         loss_(loss),
         autocast_(training.precision != Precision::f32),
         scaled_(training.precision == Precision::f16),
+        accumulates_(training.accumulates),
         low_(training.precision == Precision::bf16 ? kBF16 : kF16),
         x_(zeros(batched(training.batch, units.input), Options(units.takes_ids ? kI64 : kF32, device))),
         target_(target_of(units, training.batch)),
@@ -165,7 +166,7 @@ class Run {
         optimizer_(optimizer_for(training.optimizer, model_.parameters())) {}
 
   void step() {
-    optimizer_->zero_grad();
+    if (!accumulates_) optimizer_->zero_grad();
     Tensor loss = forward();
     if (scaled_) loss = scaler_.scale(loss);
     loss.backward();
@@ -193,7 +194,7 @@ class Run {
 
   Device device_;
   Loss loss_;
-  bool autocast_, scaled_;
+  bool autocast_, scaled_, accumulates_;
   Dtype low_;
   Tensor x_, target_;
   nn::Sequential model_;

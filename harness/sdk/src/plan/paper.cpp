@@ -91,8 +91,9 @@ void Paper::record(PaperTensor& out, const std::vector<const PaperTensor*>& inpu
 
 // --- the way back ----------------------------------------------------------------------------------------------------
 
-// The first gradient becomes the parameter's own.
+// The first gradient becomes the parameter's own; later ones are added in place.
 void Paper::add_up(PaperParameter& leaf, const PaperTensor& gradient) {
+  if (leaf.gradient.defined()) return;
   leaf.gradient = gradient.detached();
   leaf.gradient.block->entry().part = Part::gradients;
 }

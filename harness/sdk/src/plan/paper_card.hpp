@@ -15,6 +15,8 @@
 
 namespace labrig::plan {
 
+inline constexpr std::size_t kNoRow = SIZE_MAX;  // what belongs to no layer
+
 // Holds no memory: counts what it gave out, and refuses what is more than its capacity.
 class PaperDriver final : public DriverMemory {
  public:
@@ -88,7 +90,7 @@ class PaperCard {
   PaperDriver driver_;
   CachingAllocator allocator_;
   std::vector<PaperEntry> entries_;
-  std::size_t now_ = 0, held_bytes_ = 0, peak_bytes_ = 0, peak_at_ = 0, row_ = 0, peak_row_ = 0;
+  std::size_t now_ = 0, held_bytes_ = 0, peak_bytes_ = 0, peak_at_ = 0, row_ = kNoRow, peak_row_ = kNoRow;
   const char* doing_ = "making the model";
   const char* peak_doing_ = doing_;
 };

@@ -163,7 +163,7 @@ PaperTensor PaperTraining::attention(const PaperLayer& layer, const PaperTensor&
 PaperTensor PaperTraining::loss() {
   paper_.enter_autocast();
   const PaperTensor y = forward(layers_, x_);
-  card_.set_moment("the loss after", units_.rows.size() - 1);
+  card_.set_moment("forward of", units_.rows.size());
   PaperTensor loss;
   if (loss_ == Loss::cross_entropy)
     loss = paper::cross_entropy(
@@ -177,7 +177,8 @@ PaperTensor PaperTraining::loss() {
 // --- a step ----------------------------------------------------------------------------------------------------------
 
 void PaperTraining::step() {
-  for (PaperParameter& parameter : parameters_) parameter.gradient = {};
+  if (!training_.accumulates)
+    for (PaperParameter& parameter : parameters_) parameter.gradient = {};
   PaperTensor loss = this->loss();
   if (training_.precision == Precision::f16) {
     if (!scale_.defined()) scale_ = paper_.make({2}, kF32, "scale of the loss", Part::optimizer);
@@ -189,7 +190,7 @@ void PaperTraining::step() {
 }
 
 void PaperTraining::optimize() {
-  card_.set_moment("the optimizer's step", units_.rows.size());
+  card_.set_moment("the optimizer's step", kNoRow);
   const std::size_t tensors = training_.optimizer == Optimizer::sgd            ? 0
                               : training_.optimizer == Optimizer::sgd_momentum ? 1
                                                                                : 2;

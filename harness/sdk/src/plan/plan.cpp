@@ -82,6 +82,7 @@ Plan plan_layers(const Model& model, const Training& training) {
   Plan plan;
   plan.layers = units.rows;
   for (std::size_t row = 0; row < plan.layers.size(); ++row) plan.layers[row].parameters = run.parameters()[row];
+  plan.layers.emplace_back().name = "loss";  // its row is the one after the layers
   plan.parameters = std::accumulate(run.parameters().begin(), run.parameters().end(), std::int64_t{0});
   plan.bytes = most_held(card);
   plan.at_peak = held_at(card, card.peak_at());
@@ -100,16 +101,21 @@ std::size_t whole(double bytes) {
               "check the totals and the batch");
 }
 
+// Of one parameter: itself, its gradient, what the optimizer remembers.
+double fixed_bytes_each(Optimizer optimizer) {
+  constexpr std::array<double, 4> kState = {0, 4, 8, 8};
+  return 8 + kState[static_cast<std::size_t>(optimizer)];
+}
+
 // Everything at once: more than a step needs, since gradients come while activations go.
 Plan plan_totals(const Totals& totals, const Training& training) {
-  constexpr std::array<double, 4> kStateBytes = {0, 4, 8, 8};  // a parameter, by Optimizer
   const auto batch = static_cast<double>(training.batch);
   Plan plan;
   plan.parameters = static_cast<std::int64_t>(whole(totals.parameters));
   const auto set = [&](Part part, double bytes) { plan.bytes[static_cast<std::size_t>(part)] = whole(bytes); };
   set(Part::parameters, totals.parameters * 4);
   set(Part::gradients, totals.parameters * 4);
-  set(Part::optimizer, totals.parameters * kStateBytes[static_cast<std::size_t>(training.optimizer)]);
+  set(Part::optimizer, totals.parameters * (fixed_bytes_each(training.optimizer) - 8));
   if (training.precision != Precision::f32) set(Part::weight_copies, totals.parameters * 2);
   set(Part::activations, totals.activation_bytes_per_sample * batch);
   set(Part::temporary, totals.temporary_bytes_per_sample * batch);
@@ -121,17 +127,36 @@ Plan plan_totals(const Totals& totals, const Training& training) {
 
 // --- fitting ---------------------------------------------------------------------------------------------------------
 
-// Whether a run is never refused memory, by the allocator's own rules: segments, and what is left over in them, count.
-bool trains_within(const Model& model, const Units& units, const Training& training, std::size_t bytes) {
-  if (model.totals) return plan_totals(*model.totals, training).peak_bytes <= bytes;
+// The peak alone; -1 where the card refuses what a run asks for: by the allocator's own rules, so that segments and
+// what is left over in them count.
+std::int64_t peak_within(const Model& model, const Units& units, const Training& training, std::size_t bytes) {
   try {
     PaperTraining run(units, model.loss, training, bytes);
     run.step();
     run.step();
-    return true;
+    return static_cast<std::int64_t>(run.card().peak_bytes());
   } catch (const OutOfMemoryError&) {
-    return false;
+    return -1;
   }
+}
+
+// The largest number from `low`, which fits, to below `high`, which does not.
+template <class Fits>
+std::int64_t bisected(std::int64_t low, std::int64_t high, const Fits& fits) {
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+// By the bytes of tensors alone, which grow with the batch.
+template <class Fits>
+std::int64_t largest_by_bytes(const Fits& fits) {
+  if (!fits(1)) return 0;
+  std::int64_t high = 2;
+  while (high <= kLargestBatch && fits(high)) high *= 2;
+  return high > kLargestBatch ? kLargestBatch : bisected(high / 2, high, fits);
 }
 
 void check_batch(const Training& training) {
@@ -144,25 +169,37 @@ void check_batch(const Training& training) {
 
 Plan make_plan(const Model& model, const Training& training) {
   check_batch(training);
-  return model.totals ? plan_totals(*model.totals, training) : plan_layers(model, training);
+  Plan plan = model.totals ? plan_totals(*model.totals, training) : plan_layers(model, training);
+  plan.fixed_bytes = whole(static_cast<double>(plan.parameters) * fixed_bytes_each(training.optimizer));
+  return plan;
 }
 
-std::int64_t largest_batch(const Model& model, const Training& training, std::size_t bytes) {
+bool fits(const Model& model, const Training& training, std::size_t bytes) {
+  check_batch(training);
+  if (model.totals) return plan_totals(*model.totals, training).peak_bytes <= bytes;
+  return peak_within(model, units_of(model), training, bytes) >= 0;
+}
+
+LargestBatch largest_batch(const Model& model, const Training& training, std::size_t bytes) {
   const Units units = model.totals ? Units{} : units_of(model);
-  const auto fits = [&](std::int64_t batch) {
-    Training with = training;
-    with.batch = batch;
-    return trains_within(model, units, with, bytes);
+  const auto with = [&](std::int64_t batch) {
+    Training other = training;
+    other.batch = batch;
+    return other;
   };
-  if (!fits(1)) return 0;
-  std::int64_t low = 1, high = 2;  // low fits
-  while (high <= kLargestBatch && fits(high)) low = high, high *= 2;
-  if (high > kLargestBatch) return kLargestBatch;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low;
+  const auto needs_at_most = [&](std::int64_t batch) {
+    if (model.totals) return plan_totals(*model.totals, with(batch)).peak_bytes <= bytes;
+    const std::int64_t peak = peak_within(model, units, with(batch), kAnyCapacity);
+    return peak >= 0 && peak <= static_cast<std::int64_t>(bytes);
+  };
+  const auto trains = [&](std::int64_t batch) { return peak_within(model, units, with(batch), bytes) >= 0; };
+  const std::int64_t most = largest_by_bytes(needs_at_most);
+  if (model.totals || most == 0 || trains(most)) return {most, most};
+  // Sizes of tensors change with the batch, and so does how well they fill the segments: 300 may train where 299 does
+  // not. So the first step down is of many.
+  std::int64_t refused = most, step = std::max<std::int64_t>(1, most / 64), batch = most - step;
+  while (batch > 0 && !trains(batch)) refused = batch, batch -= step;
+  return {bisected(std::max<std::int64_t>(batch, 0), refused, trains), most};
 }
 
 }  // namespace labrig::plan

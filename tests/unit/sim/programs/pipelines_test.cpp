@@ -187,8 +187,8 @@ TEST(FourPipelines, ABufferThatIsFilledTooEarlyIsNamedToo) {
   EXPECT_EQ(without_numbers(hazard.text),
             "hazard: copy 'upload chunk to buffer 0' on stream  writes 'buffer 0' without waiting for kernel "
             "'matmul(buffer 0, weights)' on stream , which reads it (28 times)\n"
-            "  why: nothing orders operation  after operation  (bytes 0 to 16383 of 'buffer 0'); on a card the earlier "
-            "one may see the new bytes, or half of them\n"
+            "  why: nothing orders operation  after operation  (bytes 0 to 16383 of 'buffer 0'); on a card the kernel "
+            "may see the new bytes, or half of them\n"
             "  fix: record an event on stream  after the kernel and let stream  wait for it before the copy");
 }
 

@@ -41,26 +41,6 @@ TEST(PublicReports, P1_ReadsADownloadBeforeItIsDone) {
   }
 }
 
-// pytorch#137951, the public case PIN-1: a loop fetches a tensor without blocking and joins it on the host with the one
-// of the round before. There the first round was right; here no round is, because none waits.
-TEST(PublicReports, PIN1_JoinsDownloadsOnTheHostBeforeTheyAreDone) {
-  for (const bool waits : {false, true}) {
-    OnMachine on;
-    Tensor before;
-    for (int j = 0; j < 3; ++j) {
-      Tensor d = full({10'000, 1'000}, 1.0957, Options(kF16, on.card));
-      const Tensor h = d.set_name("round " + std::to_string(j)).to(Device{}, true);
-      if (waits) current_stream(on.card).synchronize();
-      const Tensor joined = before.defined() ? cat({before, h}) : h.clone();
-      EXPECT_EQ(all_are(joined[joined.size(0) - 1].to(kF32), 1.095703125), waits) << "round " << j;
-      before = h;
-    }
-    std::string found;
-    for (const Hazard& hazard : on.report().hazards) found += hazard.buffer + "; ";
-    EXPECT_EQ(found, waits ? "" : "round 0; round 1; round 2; ");
-  }
-}
-
 // pytorch#127612: the upload sees what the host writes after the call.
 TEST(PublicReports, P2_RewritesAPinnedSourceInFlight) {
   for (const bool waits : {false, true}) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "conform/json_file.hpp"
-#include "labs/run_labrig.hpp"
+#include "run_labrig.hpp"
 
 namespace labrig {
 namespace {

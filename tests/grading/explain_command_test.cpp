@@ -1,7 +1,7 @@
 // `labrig explain` as a user calls it: what it prints, as text and as JSON, and its exit code.
 #include <gtest/gtest.h>
 
-#include "labs/run_labrig.hpp"
+#include "run_labrig.hpp"
 
 namespace labrig {
 namespace {
