@@ -74,8 +74,8 @@ for recording in operators optimizers grad_scaler autocast errors; do
   row conform "$recording" - - - $((SECONDS - start)) "$verdict"
 done
 
-# Every lab's reference solution: whether its values are right on the card. Scenarios that a real card cannot pose (costs alone, a
-# small card, more cards than there are) are skipped; the log says which and why.
+# Every lab's reference solution: whether its values are right on the card. Scenarios that a real card cannot pose (costs alone,
+# more cards than there are) are skipped; the log says which and why.
 for folder in "$bundle"/labs/*/; do
   lab=$(basename "$folder")
   plugin=$bundle/plugins/$lab/solution.labrig.so

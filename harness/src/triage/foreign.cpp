@@ -54,6 +54,8 @@ constexpr std::array kRows = {
     Row{"defaultcpuallocator", Kind::host, ""},
     Row{"alloc_cpu.cpp", Kind::host, ""},
     Row{"cpuallocator.cpp", Kind::host, ""},
+    Row{"torch:notenoughmemory", Kind::host, ""},
+    Row{"buynewram", Kind::host, ""},
     Row{"posix_memalign", Kind::host, ""},
     Row{"memoryerror:unabletoallocate", Kind::host, ""},
     Row{"arraymemoryerror", Kind::host, ""},

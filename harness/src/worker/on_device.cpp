@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include "labrig/memory.hpp"
 #include "store/digest.hpp"
 #include "supervisor/job.hpp"
 #include "worker/one_process.hpp"
@@ -19,10 +21,16 @@ std::string unfit(const spec::Case& plan, Device device) {
   if (plan.device == DeviceType::cpu) return "it runs on the host, which is the same everywhere";
   if (!plan.data) return "it counts costs alone and has no values";
   if (device.type() == DeviceType::sim) return "";
-  if (plan.capacity_mib > 0)
-    return fmt::format("it asks for a card of {} MiB, which a real one cannot be made", plan.capacity_mib);
   const int cards = device_count(device.type());
   return plan.cards > cards ? fmt::format("it asks for {} cards, and here are {}", plan.cards, cards) : "";
+}
+
+// A real card keeps its size: what the case may have of it is made a limit of this process, which the allocator refuses
+// at as the driver does where a card ends.
+void limit_to(std::int64_t capacity_mib, Device device) {
+  const double total = static_cast<double>(mem_get_info(device).total_bytes);
+  const double wanted = capacity_mib > 0 ? static_cast<double>(capacity_mib) * (1 << 20) : total;
+  set_per_process_memory_fraction(std::min(wanted / total, 1.0), device);
 }
 
 Json run_on(const spec::LabSpec& lab, const std::filesystem::path& plugin, spec::Case plan, Device device) {
@@ -31,6 +39,8 @@ Json run_on(const spec::LabSpec& lab, const std::filesystem::path& plugin, spec:
   if (device.type() != DeviceType::sim) {
     plan.device = device.type();
     if (plan.cards == 1) plan.card = device.index();
+    empty_cache(device);  // of the case before
+    limit_to(plan.capacity_mib, device);
   }
   const grade::CaseOutcome outcome = run_in_this_process(lab, plugin, plan);
   // A hazard is the ordering's, and only the simulated card sees it: the values are right.

@@ -18,13 +18,13 @@ struct Frame {
   std::uint32_t kind, bytes;
 };
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-bool readable(int socket, std::optional<Clock::time_point> deadline) {
+bool readable(int socket, std::optional<SteadyClock::time_point> deadline) {
   while (true) {
     int wait_ms = -1;
     if (deadline) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Clock::now()).count();
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - SteadyClock::now()).count();
       wait_ms = left < 0 ? 0 : static_cast<int>(left);
     }
     pollfd waiting{socket, POLLIN, 0};
@@ -33,7 +33,7 @@ bool readable(int socket, std::optional<Clock::time_point> deadline) {
   }
 }
 
-bool receive_all(int socket, char* data, std::size_t bytes, std::optional<Clock::time_point> deadline) {
+bool receive_all(int socket, char* data, std::size_t bytes, std::optional<SteadyClock::time_point> deadline) {
   while (bytes > 0) {
     if (!readable(socket, deadline)) return false;
     const ssize_t got = recv(socket, data, bytes, 0);
@@ -46,7 +46,7 @@ bool receive_all(int socket, char* data, std::size_t bytes, std::optional<Clock:
 }
 
 // The frame, and a descriptor if one comes with it.
-bool receive_frame(int socket, Frame& frame, FileDescriptor& fd, std::optional<Clock::time_point> deadline) {
+bool receive_frame(int socket, Frame& frame, FileDescriptor& fd, std::optional<SteadyClock::time_point> deadline) {
   if (!readable(socket, deadline)) return false;
   iovec part{&frame, sizeof frame};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -107,8 +107,8 @@ bool send_message(int socket, MessageKind kind, const std::string& body, int fd)
 }
 
 std::optional<Message> receive_message(int socket, int timeout_ms) {
-  std::optional<Clock::time_point> deadline;
-  if (timeout_ms >= 0) deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  std::optional<SteadyClock::time_point> deadline;
+  if (timeout_ms >= 0) deadline = SteadyClock::now() + std::chrono::milliseconds(timeout_ms);
   Frame frame{};
   Message message;
   if (!receive_frame(socket, frame, message.fd, deadline) || frame.bytes > kMaxBodyBytes) return std::nullopt;
