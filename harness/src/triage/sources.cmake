@@ -9,6 +9,7 @@ set(LABRIG_TRIAGE_SOURCES
   src/triage/readings.cpp
   src/triage/readings_rules.cpp
   src/triage/scales.cpp
+  src/triage/shortage_figures.cpp
   src/triage/shortage_rules.cpp
   src/triage/snapshot.cpp
   src/triage/summary.cpp
