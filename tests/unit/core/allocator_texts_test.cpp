@@ -148,7 +148,7 @@ TEST(MemorySnapshot, ShowsSegmentsAndBlocksInPyTorchsSchema) {
   EXPECT_EQ(all["allocator_settings"]["max_split_size"], 64 * kMiB);
   EXPECT_EQ(all["allocator_settings"]["roundup_power2_divisions"]["32768"], 4);
   EXPECT_EQ(all["allocator_settings"]["PYTORCH_CUDA_ALLOC_CONF"], "max_split_size_mb:64,roundup_power2_divisions:4");
-  EXPECT_EQ(all["device_traces"], json({json::array()}));
+  EXPECT_EQ(all["device_traces"], json::array({json::array()}));
 }
 
 TEST(MemorySnapshot, ReportsAnExpandableSegmentOnceForEachMappedRange) {

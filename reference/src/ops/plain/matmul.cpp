@@ -101,7 +101,7 @@ void multiply(const Operand& out, const Operand& a, const Operand& b, const Oper
 Operand matrix_of(const Operand& batch, std::int64_t i) {
   Operand matrix = batch;
   const auto offset = i * batch.strides[0] * static_cast<std::int64_t>(element_bytes(batch.dtype));
-  matrix.data = static_cast<std::byte*>(batch.data) + offset;
+  if (batch.data != nullptr) matrix.data = static_cast<std::byte*>(batch.data) + offset;  // without elements it may be
   matrix.sizes = {batch.sizes[1], batch.sizes[2]};
   matrix.strides = {batch.strides[1], batch.strides[2]};
   return matrix;
