@@ -1,6 +1,6 @@
 #!/bin/bash
 # setup.sh [--test] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
-# nothing when all is there. --test adds clang, for the fuzzers and the comparison of compilers, and goes on where it cannot be
+# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and goes on where it cannot be
 # had; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
 # to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
