@@ -14,8 +14,7 @@
 
 namespace oom_triage {
 
-// --- task 1
-// -----------------------------------------------------------------------------------------------------------
+// --- task 1 --------------------------------------------------------------------------------------------------
 
 // What is wrong, and where in the history it shows: numbers of `history.rows`; the number behind the last one stands
 // for `history.failure`. The handout says which rows prove which cause. No more than the first four are looked at.
@@ -24,8 +23,7 @@ struct Diagnosis {
   std::vector<std::int64_t> rows;
 };
 
-// --- task 2
-// -----------------------------------------------------------------------------------------------------------
+// --- task 2 --------------------------------------------------------------------------------------------------
 
 // Samples on the host: inputs [count, tokens, in] and targets [count, tokens, out], f32.
 struct Samples {
@@ -46,8 +44,7 @@ class Job {
   virtual Samples take(std::int64_t step, std::int64_t first, std::int64_t count) = 0;
 };
 
-// --- task 3
-// -----------------------------------------------------------------------------------------------------------
+// --- task 3 --------------------------------------------------------------------------------------------------
 
 struct Layer {
   std::int64_t in = 0, out = 0;  // a weight [out, in] and a bias [out]

@@ -45,11 +45,6 @@ inline std::vector<Patient> draw_patients(std::int64_t draw, std::int64_t each) 
   return patients;
 }
 
-// As the rule `accuracy` has it.
-inline double accuracy_share(double right) {
-  return right >= 0.9 ? 1 : right >= 0.8 ? 0.75 : right >= 0.65 ? 0.5 : right >= 0.5 ? 0.25 : 0;
-}
-
 // Right and wrong answers by cause.
 class Tally {
  public:
@@ -91,14 +86,14 @@ inline void judge_diagnosis(const std::vector<Patient>& patients, const labrig::
     rows.add(patients[i].cause, right && Evidence(history, {named.begin(), named.end()}).shows(patients[i].cause));
   }
   const std::size_t most = static_cast<std::size_t>(std::ranges::max_element(said_wrongly) - said_wrongly.begin());
+  // The shares are the rule's; the findings say which were wrong.
   verdict.figures["diagnoses_right"] = causes.right();
   verdict.figures["evidence_right"] = rows.right();
   const std::string word = kCauseWords[most];
   std::string code = "says-" + word;
   std::ranges::replace_if(code, [](char c) { return c == ' ' || c == '_'; }, '-');
-  verdict.findings["diagnosis"] = {accuracy_share(causes.right()), code,
-                                   "wrong: " + causes.wrong_words() + "; most often it was called " + word};
-  verdict.findings["evidence"] = {accuracy_share(rows.right()), "rows-do-not-show-it",
+  verdict.findings["diagnosis"] = {0, code, "wrong: " + causes.wrong_words() + "; most often it was called " + word};
+  verdict.findings["evidence"] = {0, "rows-do-not-show-it",
                                   "rows that do not show the cause, or belong to a wrong one: " + rows.wrong_words()};
 }
 

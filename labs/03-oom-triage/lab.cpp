@@ -51,8 +51,7 @@ class OomTriage {
   }
 
  private:
-  // --- task 1
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 1 ------------------------------------------------------------------------------------------------
   static void call_diagnose(lab::Call& call, Submission& submission) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(call.inputs().integer("histories")); ++i) {
       const Diagnosis found = submission.diagnose(from_text(call.inputs().text(history_name(i))));
@@ -61,10 +60,10 @@ class OomTriage {
     }
   }
 
-  // --- task 2
-  // --------------------------------------------------------------------------------------------------------- Sizes for
-  // which a step with all samples would hold `times` the card: an activation of each layer, and two more on the way
-  // back.
+  // --- task 2 ------------------------------------------------------------------------------------------------
+
+  // Sizes for which a step with all samples would hold `times` the card: an activation of each layer, and two more on
+  // the way back.
   static void job_inputs(const lab::Scenario& s, lab::Random& data, lab::Values& in) {
     constexpr std::array<std::int64_t, 10> kPrimes = {59, 61, 67, 71, 73, 79, 83, 89, 97, 101};  // nothing divides them
     const std::int64_t samples = s.kind == "hopeless" ? 5 : kPrimes.at(static_cast<std::size_t>(s.integer("prime")));
@@ -198,8 +197,7 @@ class OomTriage {
     verdict.require(lab::compare(out.tensor("losses"), tensor(losses), 1e-3, 1e-6), "the losses");
   }
 
-  // --- task 3
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 3 ------------------------------------------------------------------------------------------------
   static constexpr std::int64_t kNumbers = 4 + 3 * 8;  // of a question, as a row
 
   static Tensor question_rows(const std::vector<Question>& questions) {
@@ -238,6 +236,8 @@ class OomTriage {
   static void judge_estimate(const lab::Scenario& s, const lab::Values& out, lab::Verdict& verdict) {
     const auto questions = draw_questions(static_cast<std::uint64_t>(s.integer("draw")));
     const auto answers = out.tensor("batches").data<const std::int64_t>();
+    if (answers.size() != questions.size())
+      return verdict.wrong("wrong-shape", "there is not one batch for each question");
     std::array<int, 2> wrong = {};  // by group
     int above = 0;
     std::string example;
@@ -255,14 +255,13 @@ class OomTriage {
     const double right = 1 - static_cast<double>(all) / static_cast<double>(questions.size());
     verdict.figures["estimates_right"] = right;
     lab::Verdict::Finding finding;
-    finding.share = accuracy_share(right);
     finding.code = wrong[1] == 0   ? "wrong-for-large-models"
                    : wrong[0] == 0 ? "wrong-for-long-samples"
                                    : "wrong-for-all";
     finding.text = std::to_string(all) + " of " + std::to_string(questions.size()) +
-                   " batches are not between 0.75 and 1.0 " + "times the largest that trains (" +
-                   std::to_string(wrong[0]) + " where parameters decide, " + std::to_string(wrong[1]) +
-                   " where activations do; " + std::to_string(above) + " do not fit at all)" + example;
+                   " batches are not between 0.75 and 1.0 times the largest that trains (" + std::to_string(wrong[0]) +
+                   " where parameters decide, " + std::to_string(wrong[1]) + " where activations do; " +
+                   std::to_string(above) + " do not fit at all)" + example;
     verdict.findings["estimate"] = finding;
   }
 };

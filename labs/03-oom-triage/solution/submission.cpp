@@ -20,8 +20,7 @@ using oom_triage::Diagnosis;
 
 namespace {
 
-// --- task 1: the questions
-// --------------------------------------------------------------------------------------------
+// --- task 1: the questions -----------------------------------------------------------------------------------
 
 class Triage {
  public:
@@ -129,8 +128,7 @@ class Solution : public oom_triage::Submission {
  public:
   Diagnosis diagnose(const MemoryHistory& history) override { return Triage(history).diagnosis(); }
 
-  // --- task 2
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 2 ------------------------------------------------------------------------------------------------
   Tensor train(oom_triage::Job& job, labrig::Device device) override {
     job.model().to(device);
     labrig::optim::SGD optimizer(job.model().parameters(), {.lr = job.learning_rate()});
@@ -143,8 +141,7 @@ class Solution : public oom_triage::Submission {
     return losses;
   }
 
-  // --- task 3
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 3 ------------------------------------------------------------------------------------------------
   std::int64_t largest_batch(const oom_triage::ModelShape& model, oom_triage::Optimizer optimizer,
                              labrig::Dtype precision, std::size_t capacity_bytes) override {
     double parameters = 0, widest = 0;

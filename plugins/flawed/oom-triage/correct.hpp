@@ -39,8 +39,7 @@ inline double allocated(const MemoryHistory& history, std::int64_t row) {
 
 class Correct : public oom_triage::Submission {
  public:
-  // --- task 1
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 1 ------------------------------------------------------------------------------------------------
   Diagnosis diagnose(const MemoryHistory& history) override {
     const Numbers train = rows_of(history, "train"), eval = rows_of(history, "eval");
     const Numbers failure = {static_cast<std::int64_t>(history.rows.size())};
@@ -70,8 +69,7 @@ class Correct : public oom_triage::Submission {
     return {MemoryCause::batch_too_big, failure};
   }
 
-  // --- task 2
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 2 ------------------------------------------------------------------------------------------------
   Tensor train(Job& job, Device device) override {
     job.model().to(device);
     labrig::optim::SGD optimizer(job.model().parameters(), {.lr = job.learning_rate()});
@@ -95,8 +93,7 @@ class Correct : public oom_triage::Submission {
     return losses;
   }
 
-  // --- task 3
-  // ---------------------------------------------------------------------------------------------------------
+  // --- task 3 ------------------------------------------------------------------------------------------------
   std::int64_t largest_batch(const ModelShape& model, Optimizer optimizer, labrig::Dtype precision,
                              std::size_t capacity_bytes) override {
     double parameters = 0, widest = 0, kept = 0;
