@@ -139,8 +139,7 @@ class TransferCost {
     verdict.require(lab::compare(out.tensor("scores"), all, 1e-3, 1e-4 * largest), "the scores");
   }
 
-  // --- constant
-  // --------------------------------------------------------------------------------------------------------
+  // --- constant ----------------------------------------------------------------------------------------------
   void judge_constant(const lab::Values& in, const lab::Values& out, lab::Verdict& verdict) {
     if (!out.has("constant")) return verdict.wrong("no-result", "constant() returned an undefined tensor");
     if (out.integer("on_card") == 0)
@@ -150,10 +149,10 @@ class TransferCost {
     verdict.require(lab::compare(out.tensor("constant"), expected, 1e-6, 0), "the constant");
   }
 
-  // --- worth_moving
-  // ------------------------------------------------------------------------------------------------------ Regret: how
-  // much longer the chosen sides take than the best ones, each workload repeated until its best side takes one second,
-  // so that all weigh the same.
+  // --- worth_moving ------------------------------------------------------------------------------------------
+
+  // Regret: how much longer the chosen sides take than the best ones, each workload repeated until its best side takes
+  // one second, so that all weigh the same.
   void judge_decisions(const lab::Scenario& s, const lab::Values& out, lab::Verdict& verdict) {
     lab::CostCard card(s.profile);
     const auto workloads = draw_workloads(static_cast<std::uint64_t>(s.integer("draw")));

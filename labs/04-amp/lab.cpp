@@ -19,12 +19,6 @@ using namespace labrig;
 
 inline std::string numbered(const char* what, std::size_t i) { return std::string(what) + "." + std::to_string(i); }
 
-// The share of the points for this share of right items: the bands of the rule `accuracy`. The checks ask for findings
-// instead, because only the judge can say which items are wrong.
-inline double share_of_right(double right) {
-  return right >= 0.9 ? 1 : right >= 0.8 ? 0.75 : right >= 0.65 ? 0.5 : right >= 0.5 ? 0.25 : 0;
-}
-
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -128,7 +122,6 @@ class Amp {
     }
     verdict.figures["policy_right"] = least;
     lab::Verdict::Finding finding;
-    finding.share = share_of_right(least);
     finding.code = "wrong-type";
     finding.text = std::string("of the answers about ") + kFamilyNames[worst] + " " + std::to_string(wrong[worst]) +
                    " of " + std::to_string(items[worst]) + " are wrong; the first: " + example[worst];
@@ -226,7 +219,6 @@ class Amp {
     const double right = 1 - static_cast<double>(wrong) / static_cast<double>(count);
     verdict.figures["sequences_right"] = right;
     lab::Verdict::Finding finding;
-    finding.share = share_of_right(right);
     if (!codes.empty()) {
       const auto most = std::ranges::max_element(codes, {}, [](const auto& entry) { return entry.second; });
       finding.code = most->first;
@@ -337,7 +329,11 @@ class Amp {
     for (std::size_t i = 0; i < start.size(); ++i) {
       const Tensor change = sub(right[i], start[i].to(kF64));
       const double largest = std::max(max(change).item(), max(neg(change)).item());
-      const Tensor got = sub(out.tensor(numbered("parameter", i)).to(kF64), start[i].to(kF64));
+      const Tensor& returned = out.tensor(numbered("parameter", i));
+      if (returned.sizes() != start[i].sizes())
+        return verdict.wrong("wrong-shape", std::string("`") + kNames[i] + "` of the network came back with sizes " +
+                                                returned.sizes().str() + " in place of " + start[i].sizes().str());
+      const Tensor got = sub(returned.to(kF64), start[i].to(kF64));
       const lab::Comparison comparison = lab::compare(got, change, 0, 0.05 * largest);
       if (!comparison.equal)
         return verdict.wrong("wrong-clipping",

@@ -50,8 +50,7 @@ class Families {
   bool coin() { return random_.integer(0, 1) == 1; }
   labrig::Options number(labrig::Device device = kHost) { return {labrig::kF32, device}; }
 
-  // --- what all programs have
-  // -----------------------------------------------------------------------------------------
+  // --- what all programs have --------------------------------------------------------------------------------
   void model() {
     p_.make("hidden.weight", "parameter", {hidden_, width_}, home_);
     p_.make("hidden.bias", "parameter", {hidden_}, home_);
@@ -85,9 +84,9 @@ class Families {
     return value + "_" + by;
   }
 
-  // --- the families
-  // --------------------------------------------------------------------------------------------------- The model was
-  // moved, the data was not; or the result of to() was dropped.
+  // --- the families ------------------------------------------------------------------------------------------
+
+  // The model was moved, the data was not; or the result of to() was dropped.
   Culprits data(int form) {
     model();
     if (coin()) p_.to("moved", "batch", home_);

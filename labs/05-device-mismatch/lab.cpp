@@ -42,8 +42,7 @@ class DeviceMismatch {
   }
 
  private:
-  // --- train
-  // ----------------------------------------------------------------------------------------------------------
+  // --- train -------------------------------------------------------------------------------------------------
   void call_train(lab::Call& call, Submission& submission) {
     const bool there = call.inputs().integer("already_there") == 1;
     const Recipe recipe = recipe_of(call.inputs(), there ? call.device() : Device());
@@ -103,9 +102,9 @@ class DeviceMismatch {
     return lab::compare(actual, expected, kRelative, kAbsolute).equal;
   }
 
-  // --- load
-  // ----------------------------------------------------------------------------------------------------------- The
-  // file has two tensors that nobody wants, and lacks one that is wanted.
+  // --- load --------------------------------------------------------------------------------------------------
+
+  // The file has two tensors that nobody wants, and lacks one that is wanted.
   void load_inputs(const lab::Scenario& s, lab::Random& data, lab::Values& in) {
     const std::int64_t width = s.integer("width");
     const Device saved(DeviceType::sim, static_cast<int>(s.integer("saved_on")));
@@ -182,8 +181,7 @@ class DeviceMismatch {
                   std::string("load() names as ") + which + ": " + list(named) + "; right is: " + list(expected));
   }
 
-  // --- culprit
-  // --------------------------------------------------------------------------------------------------------
+  // --- culprit -----------------------------------------------------------------------------------------------
   void culprit_inputs(const lab::Scenario& s, lab::Values& in) {
     std::int64_t i = 0;
     for (const Puzzle& puzzle : draw_puzzles(s.profile, static_cast<std::uint64_t>(s.integer("draw"))))

@@ -78,8 +78,7 @@ inline Recipe recipe_of(const labrig::lab::Values& in, labrig::Device where = {}
   return recipe;
 }
 
-// --- for the judge
-// ----------------------------------------------------------------------------------------------------
+// --- for the judge -------------------------------------------------------------------------------------------
 
 struct Oracle {
   labrig::Tensor losses;  // [steps] f64

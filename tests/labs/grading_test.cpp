@@ -19,8 +19,8 @@ using nlohmann::json;
 const std::string kLab = "transfer-cost";
 
 // Built for these tests, not shipped.
-std::string test_plugin(const std::string& name) {
-  return std::string(LABRIG_BUILD) + "/tests/plugins/" + kLab + "/" + name + ".labrig.so";
+std::string test_plugin(const std::string& name, const std::string& lab = kLab) {
+  return std::string(LABRIG_BUILD) + "/tests/plugins/" + lab + "/" + name + ".labrig.so";
 }
 
 json body(const json& report) {
@@ -143,6 +143,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Misbehaviour{"dereferences", "crashed", "crashed", "call", "device pointer dereferenced"},
                     Misbehaviour{"wrong_shape", "wrong-shape", "wrong_values", "call", "shape"}),
     [](const auto& info) { return info.param.name; });
+
+// --- answers that a judge does not expect --------------------------------------------------------------------------
+using OddAnswer = std::tuple<const char*, const char*>;  // lab, plugin
+
+class OddAnswers : public testing::TestWithParam<OddAnswer> {};
+
+TEST_P(OddAnswers, AreWrongAndNeverAFaultOfOurs) {
+  const auto& [lab, name] = GetParam();
+  const Scratch scratch;
+  const Outcome outcome = run_labrig({"grade", test_plugin(name, lab), "--lab", lab, "--out", scratch / "out"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.text;
+  const json report = read_json(scratch / "out/report.json");
+  for (const json& one : report.at("cases")) EXPECT_NE(one.at("status"), "fault") << one.at("id") << one.at("reason");
+  for (const json& check : report.at("checks")) EXPECT_NE(check.at("status"), "fault") << check.at("reason");
+}
+
+INSTANTIATE_TEST_SUITE_P(Labs, OddAnswers,
+                         testing::Combine(testing::Values("pinned-nonblocking", "oom-triage", "amp", "device-mismatch"),
+                                          testing::Values("odd_shape", "odd_type")));
 
 }  // namespace
 }  // namespace labrig::test

@@ -83,8 +83,7 @@ void expect_refusal(const Row& row, const Outcome& outcome) {
   EXPECT_TRUE(report.at("cases").empty());
   for (const json& check : report.at("checks")) {
     EXPECT_EQ(check.at("reason").at("code"), row.expected.code);
-    EXPECT_NE(check.at("reason").at("text").get<std::string>().find("uses `"), std::string::npos)
-        << check.at("reason");
+    EXPECT_NE(check.at("reason").at("text").get<std::string>().find("uses `"), std::string::npos) << check.at("reason");
   }
 }
 

@@ -2,6 +2,18 @@
 
 namespace labrig::supervisor {
 
+namespace {
+
+// The reason code for an error that a judge met in a submission's outputs: the reference's went through the same judge.
+std::optional<std::string> of_the_outputs(const std::string& code) {
+  if (code == "no-such-value") return "missing-output";
+  if (code == "dtype-mismatch") return "wrong-dtype";
+  if (code == "shape-mismatch" || code == "invalid-shape") return "wrong-shape";
+  return std::nullopt;
+}
+
+}  // namespace
+
 lab::Scenario scenario_of(const spec::Case& plan) {
   lab::Scenario scenario;
   scenario.id = plan.scenario;
@@ -41,9 +53,9 @@ void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, const g
   try {
     module().judge(scenario_of(outcome.plan), inputs, outputs, verdict);
   } catch (const Error& error) {
-    const std::string& code = error.code();
-    if (code != "no-such-value" && code != "dtype-mismatch") throw;
-    verdict.wrong(code == "no-such-value" ? "missing-output" : "wrong-dtype", error.what());
+    const std::optional<std::string> code = of_the_outputs(error.code());
+    if (!code) throw;
+    verdict.wrong(*code, error.what());
   }
   for (const auto& [name, value] : inputs.all())
     if (const auto* integer = std::get_if<std::int64_t>(&value)) outcome.input_integers[name] = *integer;
