@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 #include "labrig/triage.hpp"
 #include "triage/advice.hpp"
-#include "triage/amount.hpp"
+#include "triage/history_case.hpp"
 #include "triage/series.hpp"
 
 namespace labrig::triage {
@@ -18,99 +16,8 @@ namespace {
 
 constexpr double kShareOfTheCard = 0.25;    // others, from which on they are the cause
 constexpr double kAboveTraining = 1.25;     // evaluation above training, by the medians
-constexpr std::int64_t kStepsApart = 10;    // of two rows that show a leak
-constexpr std::int64_t kWarmUp = 3;         // steps in which an optimizer and a cache find their size
 constexpr double kOneOperator = 0.9;        // of what has grown
 constexpr double kCheckpointCounts = 0.05;  // of what is allocated
-
-double as_double(std::size_t bytes) { return static_cast<double>(bytes); }
-std::string mib(double bytes) { return size_in(bytes, "MiB"); }
-std::string mib(std::size_t bytes) { return mib(as_double(bytes)); }
-
-// The history with what the rules ask for.
-struct Case {
-  explicit Case(const MemoryHistory& history);
-
-  // Of the card, held by neither this process nor anybody's free memory, at the failure or at the last row.
-  double others_bytes() const;
-  double unallocated_bytes() const {
-    return history.failure->reserved_bytes > history.failure->allocated_bytes
-               ? as_double(history.failure->reserved_bytes - history.failure->allocated_bytes)
-               : 0;
-  }
-  std::vector<double> values(const std::vector<std::size_t>& rows, std::size_t HistoryRow::* what) const {
-    std::vector<double> result;
-    for (const std::size_t row : rows) result.push_back(as_double(history.rows[row].*what));
-    return result;
-  }
-  std::string show(std::size_t row) const {
-    const HistoryRow& r = history.rows[row];
-    return fmt::format("row {} ({}, step {}): allocated {}, reserved {}, peak {}", row, r.phase, r.step,
-                       mib(r.allocated_bytes), mib(r.reserved_bytes), mib(r.peak_allocated_bytes));
-  }
-
-  // Evidence names the failure by the number behind the last row's.
-  std::int64_t failure_row() const { return static_cast<std::int64_t>(history.rows.size()); }
-
-  const MemoryHistory& history;
-  std::vector<std::size_t> train, eval;                      // rows of these phases
-  std::optional<std::pair<std::size_t, std::size_t>> climb;  // two training rows between which allocated only rises
-  std::map<std::string, double> grown;  // bytes by operator, from an early to the last list of owners
-};
-
-// Two training rows at least ten steps apart, after the warm-up, without a step back, and rising more than once: one
-// rise is something that was made and stays, not a leak.
-std::optional<std::pair<std::size_t, std::size_t>> find_climb(const Case& c) {
-  std::vector<std::size_t> rows;
-  for (const std::size_t row : c.train)
-    if (c.history.rows[row].step >= kWarmUp) rows.push_back(row);
-  if (rows.size() < 3 || c.history.rows[rows.back()].step - c.history.rows[rows.front()].step < kStepsApart)
-    return std::nullopt;
-  std::vector<double> values;
-  int rises_seen = 0;
-  bool falls = false;
-  for (const std::size_t row : rows) {
-    const double value = as_double(c.history.rows[row].allocated_bytes);
-    rises_seen += !values.empty() && value > values.back();
-    falls = falls || (!values.empty() && value < 0.99 * values.back());
-    values.push_back(value);
-  }
-  if ((falls && !rises(values)) || rises_seen < 2 || values.back() <= values.front()) return std::nullopt;
-  return std::pair{rows.front(), rows.back()};
-}
-
-std::map<std::string, double> find_growth(const MemoryHistory& history) {
-  std::set<std::int64_t> lists;
-  for (const HistoryOwner& owner : history.owners) lists.insert(owner.row);
-  std::map<std::string, double> grown;
-  if (lists.size() < 2) return grown;
-  // Of the first list the optimizer's state may be missing: only what operators made in a phase counts.
-  for (const HistoryOwner& owner : history.owners) {
-    const double bytes = as_double(owner.bytes);
-    if (owner.row == *lists.rbegin()) grown[owner.op] += bytes;
-    if (owner.row == *lists.begin()) grown[owner.op] -= bytes;
-  }
-  for (const char* lasting : {"model", "gradient", "optimizer"}) grown.erase(lasting);
-  std::erase_if(grown, [](const auto& entry) { return entry.second <= 0; });
-  return grown;
-}
-
-Case::Case(const MemoryHistory& all) : history(all) {
-  for (std::size_t row = 0; row < history.rows.size(); ++row) {
-    if (history.rows[row].phase == "train") train.push_back(row);
-    if (history.rows[row].phase == "eval") eval.push_back(row);
-  }
-  climb = find_climb(*this);
-  grown = find_growth(history);
-}
-
-double Case::others_bytes() const {
-  if (!history.failure && history.rows.empty()) return 0;
-  const double reserved =
-      as_double(history.failure ? history.failure->reserved_bytes : history.rows.back().reserved_bytes);
-  const double free = as_double(history.failure ? history.failure->free_bytes : history.rows.back().free_bytes);
-  return std::max(0.0, as_double(history.card.total_bytes) - as_double(history.card.context_bytes) - reserved - free);
-}
 
 // --- the rules ----------------------------------------------------------------------------------------------------
 
@@ -337,10 +244,6 @@ std::optional<std::pair<std::size_t, std::size_t>> rows_that_do_not_climb(const 
 
 void say_healthy(const Case& c, Diagnosis& d) {
   d.title = "Healthy: nothing failed, and nothing grows";
-  if (c.history.rows.empty()) {
-    d.evidence.push_back("the history has no rows and no failure");
-    return;
-  }
   const HistoryRow& last = c.history.rows.back();
   d.evidence.push_back(c.show(c.history.rows.size() - 1));
   if (last.reserved_bytes > last.allocated_bytes)
@@ -392,6 +295,9 @@ const char* name_of(MemoryCause cause) {
 }
 
 Diagnosis diagnose(const MemoryHistory& history) {
+  if (history.rows.empty() && !history.failure)
+    throw Error("bad-history", "there is nothing to diagnose in this history", "it has no reading and no failure",
+                "record a reading after each step, and the request that failed (docs/triage.md)");
   const Case c(history);
   Diagnosis d;
   d.kind = "history";

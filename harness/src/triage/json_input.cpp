@@ -90,8 +90,7 @@ Snapshot snapshot_of(const json& all) {
   return snapshot;
 }
 
-// --- statistics
-// -------------------------------------------------------------------------------------------------------
+// --- statistics ----------------------------------------------------------------------------------------------
 
 // memory_stats(): "allocated_bytes.all.current", flat or nested.
 std::optional<Summary> summary_of(const json& all) {
@@ -244,6 +243,13 @@ std::optional<Result<Diagnosis>> diagnosis_of(const json& all) {
   return std::nullopt;
 }
 
+// "[json.exception.parse_error.101] parse error at line 2 …" without the name of the exception.
+std::string plain(const json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return text.starts_with("[json.exception") && end != std::string::npos ? text.substr(end + 2) : text;
+}
+
 }  // namespace
 
 JsonInput read_json(std::string_view text) {
@@ -257,7 +263,7 @@ JsonInput read_json(std::string_view text) {
   try {
     all = json::parse(text, watch);
   } catch (const json::parse_error& error) {
-    input.error = error.what();
+    input.error = plain(error);
     // One object a line.
     all = json::array();
     for (std::size_t start = 0; start < text.size();) {
@@ -268,7 +274,7 @@ JsonInput read_json(std::string_view text) {
     }
     if (all.size() < 2) return input;
   } catch (const json::exception& error) {  // a number that no type holds
-    input.error = error.what();
+    input.error = plain(error);
     return input;
   }
   input.is_json = true;

@@ -40,8 +40,7 @@ std::optional<double> scale_behind(std::string_view text) {
   return value_at(text);
 }
 
-// --- the shape of a log
-// -----------------------------------------------------------------------------------------------
+// --- the shape of a log --------------------------------------------------------------------------------------
 
 struct Shape {
   explicit Shape(const ScaleLog& log);

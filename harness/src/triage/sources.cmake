@@ -2,6 +2,7 @@ set(LABRIG_TRIAGE_SOURCES
   src/triage/advice.cpp
   src/triage/amount.cpp
   src/triage/foreign.cpp
+  src/triage/history_case.cpp
   src/triage/history_rules.cpp
   src/triage/json.cpp
   src/triage/json_input.cpp

@@ -85,9 +85,10 @@ TEST(TriageHistory, NamesThePlaceOfADamage) {
   }
 }
 
-TEST(TriageHistory, ExtremeNumbersAndEmptyHistoriesAreDiagnosed) {
+TEST(TriageHistory, ExtremeNumbersAreDiagnosedAndEmptyHistoriesRefused) {
   constexpr std::size_t kMost = ~std::size_t{0};
-  EXPECT_EQ(diagnose(MemoryHistory{}).cause, "healthy");
+  EXPECT_THROW(diagnose(MemoryHistory{}), Error);
+  EXPECT_EQ(triage::diagnose(R"({"schema": "labrig.history/1"})").error().code(), "bad-history");
   MemoryHistory history;
   history.failure = HistoryFailure{};
   EXPECT_EQ(diagnose(history).cause, "batch_too_big");

@@ -40,7 +40,8 @@ struct Diagnosis {
 // `bad-history` for a history that cannot be read, `bad-input` for a file of another kind.
 LABRIG_API Result<Diagnosis> diagnose(std::string_view text);
 
-// The cause of a history, decided by docs/triage.md's criteria in their order.
+// The cause of a history, decided by docs/triage.md's criteria in their order. Throws Error `bad-history` for one with
+// neither a reading nor a failure.
 LABRIG_API Diagnosis diagnose(const MemoryHistory& history);
 
 // "eval_without_no_grad": the word of docs/triage.md, also in JSON.
