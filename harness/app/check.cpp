@@ -117,7 +117,7 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("DIR", arguments->path, "Your folder (default: this one), or a built .labrig.so");
   command->add_option("--lab", arguments->lab, "The lab's id (default: what the folder's CMakeLists.txt says)")
       ->type_name("ID");
-  command->add_option("--task", arguments->task, "Only this task")->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--task", arguments->task, "Only this task")->type_name("N")->check(CLI::Range(1, 1000));
   command->add_option("--seed", arguments->seed, "Seed of the data, as a report shows it")->type_name("N");
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")
       ->type_name("N")

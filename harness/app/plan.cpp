@@ -1,5 +1,7 @@
 // labrig plan MODEL.toml: how much memory training takes, before anything runs. Options stand above what the file says.
 // Read next: plan_answer.hpp; docs/plan.md has the format of descriptions.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -26,6 +28,16 @@ T by_name(const std::string& name, int count) {
   for (int i = 0; i < count; ++i)
     if (name == plan::name_of(static_cast<T>(i))) return static_cast<T>(i);
   throw Error("usage", "there is no '" + name + "'", "the command line should have refused it", "report this");
+}
+
+// CLI::Range lets "nan" through.
+CLI::Validator between(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+    return fmt::format("{} is no number from {} to {}", text, low, high);
+  };
+  return {check, fmt::format("NUMBER in [{} - {}]", low, high)};
 }
 
 std::size_t bytes(double amount, double unit) { return static_cast<std::size_t>(std::llround(amount * unit)); }
@@ -76,21 +88,22 @@ void add_plan(CLI::App& app, Context& context) {
   command->footer("Example: labrig plan docs/models/mlp.toml --batch 512 --card t4");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "The model description (docs/plan.md)")->required();
-  command->add_option("--batch", arguments->batch, "Samples in a step")->check(CLI::PositiveNumber);
+  command->add_option("--batch", arguments->batch, "Samples in a step")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   command->add_option("--optimizer", arguments->optimizer, "sgd, sgd_momentum, adam or adamw")
       ->check(CLI::IsMember({"sgd", "sgd_momentum", "adam", "adamw"}));
   command->add_option("--precision", arguments->precision, "f32, or an autocast region in f16 or bf16")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
   CLI::Option* profile = command->add_option("--card", arguments->profile, "A card profile: desktop, t4, h200, …");
   command->add_option("--capacity-gib", arguments->capacity_gib, "The card's memory instead of a profile")
-      ->check(CLI::Range(0.001, 1e5))
+      ->check(between(0.001, 1e5))
       ->excludes(profile);
   command->add_option("--context-mib", arguments->context_mib, "What the driver keeps for the process")
-      ->check(CLI::Range(0.0, 1e8));
+      ->check(between(0, 1e8));
   command->add_option("--other-processes-mib", arguments->other_processes_mib, "What other processes hold of the card")
-      ->check(CLI::Range(0.0, 1e8));
+      ->check(between(0, 1e8));
   command->add_option("--reserve", arguments->reserve, "The part of what is left that stays free; 0.2")
-      ->check(CLI::Range(0.0, 0.99));
+      ->check(between(0, 0.99));
   command->add_flag("--measure", arguments->measure, "Also train two steps on a simulated card, and read its peak");
   add_json_flag(*command, context);
   command->callback([arguments, &context] { run(*arguments, context); });

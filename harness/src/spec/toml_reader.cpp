@@ -52,12 +52,12 @@ bool TomlReader::has(const std::string& key) {
   return table_of(table_).contains(key);
 }
 
-TomlReader::Node TomlReader::require(const std::string& key) {
+TomlReader::Node TomlReader::require(const std::string& key, const std::string& line) {
   asked_.insert(key);
   const toml::node* node = table_of(table_).get(key);
   if (node != nullptr) return node;
   throw positions_.error(path_, fmt::format("'{}' is missing in {}", key, name_), "the key has no default",
-                         "add a line '" + key + " = …' there");
+                         "add a line '" + (line.empty() ? key + " = …" : line) + "' there");
 }
 
 std::vector<std::string> TomlReader::keys() const {
@@ -144,17 +144,21 @@ TomlReader TomlReader::inner(Node node, const std::string& key, const std::strin
 bool TomlReader::is_table(const std::string& key) { return node_of(require(key)).is_table(); }
 
 TomlReader TomlReader::table(const std::string& key) {
-  return inner(require(key), key, fmt::format("{} {}", name_, key));
+  return inner(require(key, key + " = { … }"), key, fmt::format("{} {}", name_, key));
 }
 
-TomlReader TomlReader::top_table(const std::string& key) { return inner(require(key), key, "[" + key + "]"); }
+TomlReader TomlReader::top_table(const std::string& key) {
+  const std::string name = "[" + key + "]";
+  return inner(require(key, name), key, name);
+}
 
 std::vector<TomlReader> TomlReader::tables(const std::string& key) {
-  const toml::node& node = node_of(require(key));
-  if (!node.is_array()) wrong(key, "one or more [[" + key + "]]", type_of(node));
+  const std::string name = "[[" + key + "]]";
+  const toml::node& node = node_of(require(key, name));
+  if (!node.is_array()) wrong(key, "one or more " + name, type_of(node));
   std::vector<TomlReader> readers;
   for (const toml::node& item : *node.as_array())
-    readers.push_back(inner(&item, key + "." + std::to_string(readers.size()), "[[" + key + "]]"));
+    readers.push_back(inner(&item, key + "." + std::to_string(readers.size()), name));
   return readers;
 }
 

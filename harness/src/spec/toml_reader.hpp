@@ -78,7 +78,8 @@ class TomlReader {
   TomlReader(Node table, std::string name, std::string path, Positions& positions);
 
   std::string place(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-  Node require(const std::string& key);
+  // `line`: what is to be added where it is missing; by default "key = …".
+  Node require(const std::string& key, const std::string& line = "");
   template <class T>
   T typed(Node node, const std::string& key, const std::string& expected) const;
   TomlReader inner(Node node, const std::string& key, const std::string& name) const;

@@ -49,16 +49,14 @@ class Paper {
   Paper(PaperCard& card, Dtype low, bool autocast) : card_(card), low_(low), autocast_(autocast) {}
   PaperCard& card() { return card_; }
 
-  // --- a region as of AutocastGuard; f32 throughout where the training has none
-  // ---------------------------------------
+  // --- a region as of AutocastGuard; f32 throughout where the training has none ------------------------------
   void enter_autocast() { inside_ = autocast_; }
   void leave_autocast();
   // The type in which products are computed, and that of functions which autocast keeps in f32.
   Dtype product_type(Dtype own) const { return inside_ ? low_ : own; }
   Dtype wide_type(Dtype own) const { return inside_ ? kF32 : own; }
 
-  // --- tensors
-  // ----------------------------------------------------------------------------------------------------------
+  // --- tensors -----------------------------------------------------------------------------------------------
   PaperTensor make(const Dims& sizes, Dtype dtype, const char* what);
   PaperTensor make(const Dims& sizes, Dtype dtype, const char* what, Part part);
   // x itself where it has the type already.
@@ -68,9 +66,9 @@ class Paper {
   // x without repetition.
   PaperTensor dense(const PaperTensor& x);
 
-  // --- the graph
-  // -------------------------------------------------------------------------------------------------------- x for the
-  // closure of a node: kept until the node has run.
+  // --- the graph ---------------------------------------------------------------------------------------------
+
+  // x for the closure of a node: kept until the node has run.
   static PaperTensor keep(const PaperTensor& x);
   // `out` was made of these by a step that needs a gradient if one of them does.
   void record(PaperTensor& out, const std::vector<const PaperTensor*>& inputs, PaperBackward backward);
