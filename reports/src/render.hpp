@@ -14,6 +14,8 @@ struct HtmlOptions {
   // Where the lab's handout lies, as a relative path or an https address; checks link to their anchors in it. When
   // empty, the section is named without a link.
   std::string handout;
+  // The report of an earlier run of the same lab, to say what changed since; null when there is none.
+  const nlohmann::json* previous = nullptr;
 };
 
 // One self-contained page: no script, no other file, light and dark. Throws nlohmann::json::exception when `report` is
@@ -48,5 +50,7 @@ nlohmann::json student_view(const nlohmann::json& report);
 
 // A short text for a terminal, ending in a newline.
 std::string render_console(const nlohmann::json& report, bool color);
+
+// Every other format, a function a file: formats.hpp.
 
 }  // namespace labrig::reports

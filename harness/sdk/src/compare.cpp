@@ -29,7 +29,9 @@ Comparison different(std::string code, std::string text) {
 
 }  // namespace
 
-Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol, std::optional<Dtype> dtype) {
+Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol, std::optional<Dtype> dtype,
+                   const Tensor& before) {
+  (void)before;
   if (!actual.defined()) return different("wrong-shape", "it is undefined: nothing was assigned to it");
   if (actual.sizes() != expected.sizes())
     return different("wrong-shape",

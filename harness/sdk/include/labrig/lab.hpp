@@ -133,11 +133,34 @@ struct LABRIG_API Comparison {
   std::int64_t wrong = 0, total = 0;
   std::string code;  // wrong-shape, wrong-dtype, not-finite, wrong-values; empty when equal
   std::string text;  // "3 of 512 values are wrong; first at [1, 7]: 0.25, expected 0.5"
+  // What the wrong values have in common, where that is clear: unwritten, not-a-number, tail, stale, transposed,
+  // constant-factor, slightly-off; how many of them fit it, and a sentence that says so. Empty, 0 otherwise.
+  std::string pattern, pattern_text;
+  std::int64_t pattern_count = 0;
 };
 // |actual - expected| <= atol + rtol |expected|; `actual` any CPU tensor, `expected` f64. With `dtype`, `actual` must
-// also have that type.
+// also have that type. `before`: what the same buffer would hold from the call or batch before, in the shape of
+// `expected`, for the pattern `stale`; undefined when there is none.
 LABRIG_API Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol,
-                              std::optional<Dtype> dtype = std::nullopt);
+                              std::optional<Dtype> dtype = std::nullopt, const Tensor& before = Tensor());
+
+// Curves that the judge wants in the report: losses by step, times by size.
+struct LABRIG_API Chart {
+  struct Axis {
+    std::string label, unit;  // unit: bytes, ps, flops, or another word; empty for a count
+    bool logarithmic = false;
+  };
+  struct Line {
+    std::string label;
+    std::string role;                               // "yours", "reference", or "other"
+    std::vector<std::pair<double, double>> points;  // x, y; what is not finite is a gap
+  };
+  std::string id;     // kebab-case; a chart of that name exists once in a case
+  std::string title;  // "Loss by step"
+  std::string read;   // how to read this, one or two sentences
+  Axis x, y;
+  std::vector<Line> lines;
+};
 
 // What the judge found in one case.
 struct LABRIG_API Verdict {
@@ -153,6 +176,14 @@ struct LABRIG_API Verdict {
     std::string code, text;
   };
   std::map<std::string, Finding> findings;
+  // For the report, not for points: the comparisons that failed (at most 20), and curves (at most 4 of at most 2,000
+  // points).
+  struct Mismatch {
+    std::string what;  // "the scores of batch 3"
+    Comparison comparison;
+  };
+  std::vector<Mismatch> mismatches;
+  std::vector<Chart> charts;
 
   void wrong(std::string c, std::string t) {
     if (!values_right) return;  // the first reason stands

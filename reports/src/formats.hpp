@@ -1,0 +1,40 @@
+// Files for other programs: what `--format html,json,junit,…` names. Each is a pure function of a report, and safe
+// whatever a submission is called or prints. Read next: render.hpp (the page and the student's copy).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render.hpp"
+
+namespace labrig::reports {
+
+enum class Format { html, json, junit, gradescope, markdown, csv, trace, github, classroom };
+
+// "html,junit" in any order; twice the same counts once. Throws std::invalid_argument with a sentence that lists the
+// formats for a name that is none.
+std::vector<Format> formats_from(std::string_view list);
+std::string_view name_of(Format format);
+// report.html, report.json, junit.xml, results.json, report.md, report.csv, trace.json, github.md, classroom.txt.
+std::string_view file_of(Format format);
+
+struct FormatOptions {
+  HtmlOptions html;
+  // JUnit: the source file that failures are shown at; empty (GitLab reads a test without a file best): none.
+  std::string junit_file;
+};
+
+// The whole file. Throws nlohmann::json::exception when `report` is not an object.
+std::string render(Format format, const nlohmann::json& report, const FormatOptions& options = {});
+
+// Gradescope's results.json while checks are still running: what is known so far, and the rest named as not run yet.
+// `finished` cases of `total` have ended.
+std::string render_gradescope_partial(const nlohmann::json& report, std::size_t finished, std::size_t total);
+
+// Workflow commands for GitHub's log: at most ten errors, the first ones; escaped, so that nothing of a submission can
+// add a command of its own.
+std::string github_annotations(const nlohmann::json& report, std::string_view file);
+
+}  // namespace labrig::reports
