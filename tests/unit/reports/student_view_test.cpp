@@ -28,6 +28,47 @@ TEST(StudentView, LeavesOutSizesSeedTraceAndOutputOfHiddenCases) {
   EXPECT_EQ(shown["status"], hidden_case(original)["status"]);
 }
 
+TEST(StudentView, LeavesOutOfHiddenCasesWhatTheirSizesCouldBeReadFrom) {
+  Json report = sample("weights-every-batch");
+  const std::string text = "3 of 3648 values are wrong; first at [37, 95]: 0.25, expected 0.5";
+  const Json mismatch = {{"what", "the scores of batch 18"},
+                         {"code", "wrong-values"},
+                         {"text", text},
+                         {"wrong", 1824},
+                         {"total", 3648},
+                         {"pattern", "tail"},
+                         {"pattern_text", "All 1824 …"},
+                         {"pattern_count", 1824}};
+  const Json hazard = {{"kind", "unordered-read"},
+                       {"text", "2 x 3648"},
+                       {"count", 3648},
+                       {"buffer", "x of 3648"},
+                       {"bytes", 3648},
+                       {"time_ps", 3648},
+                       {"earlier", {{"what", "3648"}, {"stream", 1}}},
+                       {"later", {{"what", "3648"}, {"stream", 2}}}};
+  const Json chart = {{"id", "loss"}, {"title", "3648"}};
+  for (Json& item : report["cases"]) {
+    item["mismatches"] = {mismatch, mismatch};
+    item["mismatches"][1]["what"] = "the scores of batch 19";
+    item["hazards"] = {hazard};
+    item["charts"] = {chart};
+  }
+  for (Json& item : report["cases"])
+    if (item["visibility"] == "visible") item["mismatches"] = item["hazards"] = item["charts"] = Json::array();
+  report["checks"][0]["explain"] = {{"evidence", "seen: All 1824 …"}};
+  const Json view = student_view(report), shown = hidden_case(view);
+  EXPECT_EQ(view.dump().find("3648"), std::string::npos);
+  EXPECT_EQ(view.dump().find("1824"), std::string::npos) << "also where a check quotes it";
+  EXPECT_EQ(shown["charts"], Json::array());
+  EXPECT_FALSE(shown["hazards"][0].contains("time_ps"));
+  EXPECT_EQ(shown["hazards"][0]["later"]["stream"], 2);
+  ASSERT_EQ(shown["mismatches"].size(), 1u) << "how many there are is a number of rounds";
+  EXPECT_EQ(shown["mismatches"][0]["what"], "the scores of batch #");
+  EXPECT_EQ(shown["mismatches"][0]["pattern"], "tail");
+  EXPECT_EQ(shown["mismatches"][0]["pattern_count"], 0);
+}
+
 TEST(StudentView, KeepsVisibleCasesAndTheScore) {
   const Json original = sample("weights-every-batch"), shown = student_view(original);
   EXPECT_EQ(shown["cases"][0], original["cases"][0]);
