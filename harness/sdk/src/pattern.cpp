@@ -214,6 +214,7 @@ Pattern slightly_off(const Differences& d) {
   for (const double value : d.want)
     if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
   std::vector<double> errors;
+  errors.reserve(d.wrong.size());
   for (const std::size_t i : d.wrong)
     errors.push_back(std::abs(d.got[i] - d.want[i]) / std::max(std::abs(d.want[i]), kSlightly * scale));
   const auto count =
