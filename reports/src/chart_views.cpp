@@ -114,7 +114,9 @@ void add_timeline(const Case& c, std::size_t number, std::size_t most_bars, Json
     return trace != nullptr && std::any_of(trace->timeline.begin(), trace->timeline.end(),
                                            [](const Span& span) { return !span.sync.empty(); });
   };
-  const auto overlaps = [](const Trace* trace) { return trace != nullptr && !svg::overlaps_of(*trace).empty(); };
+  const auto overlaps = [](const Trace* trace, const Numbers& metrics) {
+    return trace != nullptr && !svg::overlaps_of(*trace).empty() && find(metrics, "overlap").value_or(1) > 0;
+  };
   const bool marked = std::any_of(c.hazards.begin(), c.hazards.end(), [](const Hazard& h) { return h.time_ps; });
   // Counts of a call that did not return are a part of the work, those of its trace as well: they belong together.
   const svg::TimelineOptions options{most_bars, &c.metrics, &c.reference, &c.hazards};
@@ -122,7 +124,7 @@ void add_timeline(const Case& c, std::size_t number, std::size_t most_bars, Json
   view.update({{"timeline", timeline ? svg::timeline(sides, fmt::format("timeline-{}", number), options) : ""},
                {"trace_cut", cut(sides.yours) || cut(sides.reference)},
                {"trace_waits", waits(sides.yours) || waits(sides.reference)},
-               {"trace_overlaps", overlaps(sides.yours) || overlaps(sides.reference)},
+               {"trace_overlaps", overlaps(sides.yours, c.metrics) || overlaps(sides.reference, c.reference)},
                {"trace_hazards", timeline && sides.yours != nullptr && marked},
                {"operations", operation_rows(sides, kOperationRows, left_out)}});
   view["operations_more"] = left_out == 0 ? "" : fmt::format("and {} more operations", left_out);

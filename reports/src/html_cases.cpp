@@ -41,13 +41,18 @@ double ratio_of(double yours, double reference) {
   return yours == 0 ? 1 : std::numeric_limits<double>::infinity();
 }
 
-Json metric_rows(const Case& c) {
+// What is zero on both sides goes to `zeros`: named, without a row of its own.
+Json metric_rows(const Case& c, Json& zeros) {
   Json rows = Json::array();
   std::set<std::string> done;
   const auto add = [&](const std::string& name, std::optional<double> yours, std::optional<double> reference) {
     if (!done.insert(name).second) return;
     const MetricInfo info = metric_info(name);
     const bool zero = yours.value_or(0) == 0 && reference.value_or(0) == 0;
+    if (zero && yours && reference) {
+      zeros.push_back({{"label", info.label}, {"name", name}});
+      return;
+    }
     const bool both = yours && reference && comparable(c);
     const double ratio = both ? ratio_of(*yours, *reference) : 1;
     rows.push_back({{"label", info.label},
@@ -147,17 +152,27 @@ Json mismatch_views(const Case& c) {
   return out;
 }
 
+// Shares out the bars of a page among the rows of its timelines, unless every span can have one.
+std::size_t bars_a_row(const Report& report) {
+  std::size_t rows = 0, spans = 0;
+  for (const Case& c : report.cases) {
+    const svg::Sides sides = sides_of(c);
+    rows += svg::rows_drawn(sides);
+    for (const Trace* trace : {sides.yours, sides.reference}) spans += trace != nullptr ? trace->timeline.size() : 0;
+  }
+  if (spans <= kBarsOfAPage) return kBarsOfAPage;
+  return std::clamp<std::size_t>(kBarsOfAPage / std::max<std::size_t>(rows, 1), 8, 60);
+}
+
 }  // namespace
 
 Json case_views(const Report& report, std::string_view open_case) {
-  std::size_t rows = 0;
-  for (const Case& c : report.cases) rows += svg::rows_drawn(sides_of(c));
-  const std::size_t most_bars = std::clamp<std::size_t>(kBarsOfAPage / std::max<std::size_t>(rows, 1), 8, 60);
-
+  const std::size_t most_bars = bars_a_row(report);
   Json out = Json::array();
   for (std::size_t i = 0; i < report.cases.size(); ++i) {
     const Case& c = report.cases[i];
-    const Json metrics = metric_rows(c), hazards = hazard_views(c), mismatches = mismatch_views(c);
+    Json zeros = Json::array();
+    const Json metrics = metric_rows(c, zeros), hazards = hazard_views(c), mismatches = mismatch_views(c);
     const auto time = find(c.metrics, "time_ps");
     Json view = {{"anchor", anchor(c.id)},
                  {"id", c.id},
@@ -177,7 +192,9 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"notes", c.notes},
                  {"has_notes", !c.notes.empty()},
                  {"metrics", metrics},
-                 {"has_metrics", !metrics.empty()},
+                 {"has_metrics", !metrics.empty() || !zeros.empty()},
+                 {"zeros", zeros},
+                 {"has_zeros", !zeros.empty()},
                  {"output", c.output},
                  {"output_cut", c.output_cut}};
     add_chart_views(c, i, most_bars, view);

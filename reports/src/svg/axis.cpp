@@ -23,8 +23,8 @@ double round_step(double step) {
   return power * 10;
 }
 
-constexpr std::string_view kShapes[] = {"M0 -4A4 4 0 1 1 0 4A4 4 0 1 1 0 -4Z", "M0 -5L5 0L0 5L-5 0Z", "M0 -5L5 4H-5Z",
-                                        "M-4 -4H4V4H-4Z", "M-4 -4L4 4M-4 4L4 -4"};
+constexpr std::string_view kShapes[] = {"", "M0-5L5 0L0 5L-5 0Z", "M0-5L5 4H-5Z", "M-4-4H4V4H-4Z",
+                                        "M-4-4L4 4M-4 4L4-4"};
 
 }  // namespace
 
@@ -154,11 +154,14 @@ std::string value_axis(const std::vector<Tick>& ticks, int top, int bottom) {
 }
 
 std::string mark(std::string_view css_class, double at, double y, int shape, std::string_view title) {
-  return fmt::format(
-      "<svg class=\"mark {}\" x=\"{}\" y=\"{:.5g}\" width=\"1\" height=\"1\" overflow=\"visible\"><path "
-      "d=\"{}\">{}</path></svg>",
-      css_class, percent(at), y, kShapes[static_cast<std::size_t>(shape) % std::size(kShapes)],
-      title.empty() ? "" : "<title>" + escape_html(title) + "</title>");
+  const std::string inside = title.empty() ? "" : "<title>" + escape_html(title) + "</title>";
+  // A disc needs no picture of its own to stay round in one that stretches.
+  if (shape == 0) {
+    return fmt::format("<circle class=\"mark {}\" cx=\"{}\" cy=\"{:.4g}\" r=\"4\">{}</circle>", css_class, percent(at),
+                       y, inside);
+  }
+  return fmt::format("<svg class=\"mark {}\" x=\"{}\" y=\"{:.4g}\"><path d=\"{}\">{}</path></svg>", css_class,
+                     percent(at), y, kShapes[static_cast<std::size_t>(shape) % std::size(kShapes)], inside);
 }
 
 std::string beside(std::string_view css_class, double at, double y, std::string_view text) {

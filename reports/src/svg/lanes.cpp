@@ -74,7 +74,7 @@ std::vector<Row> rows_of(const Trace& trace, const Lane& lane) {
       rows.back().streams.push_back(streams[i]);
       rows.back().label = fmt::format("{} · {} more streams", lane.label, rows.back().streams.size());
     } else {
-      rows.push_back({lane, fmt::format("{} · stream {}", lane.label, streams[i]), {streams[i]}});
+      rows.push_back({lane, fmt::format("{} · stream {}", lane.label, streams[i]), {streams[i]}, streams.size() == 1});
     }
   }
   if (rows.empty()) rows.push_back({lane, std::string(lane.label), {}});
@@ -132,6 +132,20 @@ std::vector<Span> overlaps_of(const Trace& trace) {
     copies[i].end_ps < kernels[k].end_ps ? ++i : ++k;
   }
   return out;
+}
+
+bool recorded_as_one(std::string_view name) {
+  if (!name.ends_with(')')) return false;
+  const auto open = name.rfind(" (");
+  return open != std::string_view::npos && open + 3 < name.size() &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(open) + 2, name.end() - 1,
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
+double total_ps(const std::vector<Span>& spans) {
+  double sum = 0;
+  for (const Span& span : spans) sum += span.end_ps - span.start_ps;
+  return sum;
 }
 
 std::string_view cause_of(std::string_view sync) {

@@ -33,6 +33,7 @@ struct Row {
   Lane lane;
   std::string label;                  // "Upload engine · stream 3"
   std::vector<std::int64_t> streams;  // empty: all
+  bool whole = true;                  // it holds all of its lane
   bool holds(const Span& span) const;
 };
 // The rows of a lane of one side; beyond a handful of streams the last row takes the rest.
@@ -56,7 +57,12 @@ std::vector<Span> spans_of(const Trace& trace, const Row& row, bool waits);
 // When a copy and a kernel ran at once, as spans in order of time.
 std::vector<Span> overlaps_of(const Trace& trace);
 
-// "by reading a value", "in a blocking copy", …
+double total_ps(const std::vector<Span>& spans);
+
+// Whether a name says that a recording has joined several operations: "mul, add, … (4)".
+bool recorded_as_one(std::string_view name);
+
+// "to read a value", "inside a blocking copy", …
 std::string_view cause_of(std::string_view sync);
 
 }  // namespace labrig::reports::svg

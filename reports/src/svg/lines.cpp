@@ -13,7 +13,7 @@
 namespace labrig::reports::svg {
 namespace {
 
-constexpr int kTop = 18, kBottom = 220, kMostPoints = 200, kMostMarks = 16, kLabelStep = 14;
+constexpr int kTop = 32, kBottom = 220, kMostPoints = 200, kMostMarks = 8, kLabelStep = 14;
 constexpr double kWide = 1000;
 
 struct Axes {
@@ -60,8 +60,7 @@ std::string marks_of(const Chart& chart, std::size_t line, const Axes& axes) {
   for (const ChartPoint& point : thinned(chart.lines[line].points, kMostMarks)) {
     const auto place = place_of(point, axes);
     if (!place) continue;
-    out += mark(line_class(chart, line), place->x, place->y, line_shape(chart, line),
-                chart.lines[line].label + ", " + value_text(point, chart));
+    out += mark(line_class(chart, line), place->x, place->y, line_shape(chart, line), value_text(point, chart));
   }
   return out;
 }

@@ -96,7 +96,7 @@ std::string peak_marks(const Sides& sides, double end_ps, double largest) {
     const std::string label = fmt::format("{} {}", yours ? "peak" : "reference's peak", bytes_text(peaks.allocated));
     out += mark(fmt::format("peak {}", whose), at, y, yours ? 0 : 1,
                 fmt::format("{} at {}", label, time_text(peaks.at_ps)));
-    out += beside(fmt::format("peak-text {}", whose), at, yours ? y - 9 : y + 11, label);
+    out += beside(fmt::format("peak-text {}", whose), at, yours ? y - 9 : y > kHeight - 14 ? y - 23 : y + 11, label);
   }
   return out;
 }

@@ -13,7 +13,7 @@
 namespace labrig::reports::svg {
 namespace {
 
-constexpr int kTop = 20, kBottom = 210;
+constexpr int kTop = 32, kBottom = 216;
 constexpr double kWide = 1000;
 
 struct Axes {
@@ -128,9 +128,9 @@ std::string roofline(const Card& card, const Numbers& yours, const Numbers& refe
         axes.at_y(card.matrix_flops_per_s), rate_text(card.matrix_flops_per_s));
   }
   const double slope = std::sqrt(axes.x.low * card.flops_per_s / card.memory_bytes_per_s);
-  labels += fmt::format(
-      "<text class=\"roof-text halo\" x=\"{}\" y=\"{:.5g}\" dx=\"-8\" text-anchor=\"end\">memory: {}/s</text>",
-      percent(axes.at_x(slope)), axes.at_y(slope * card.memory_bytes_per_s), bytes_text(card.memory_bytes_per_s));
+  labels += fmt::format("<text class=\"roof-text halo\" x=\"{}\" y=\"{:.5g}\" dx=\"10\" dy=\"14\">memory: {}/s</text>",
+                        percent(axes.at_x(slope)), axes.at_y(slope * card.memory_bytes_per_s),
+                        bytes_text(card.memory_bytes_per_s));
   const std::string nested = fmt::format(
       "<svg x=\"0\" y=\"0\" width=\"100%\" height=\"{0}\" viewBox=\"0 0 {1} {0}\" "
       "preserveAspectRatio=\"none\">{2}</svg>",

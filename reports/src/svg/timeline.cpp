@@ -31,19 +31,15 @@ std::string title_of(const Bar& bar, double end_ps) {
 std::string draw(const Bar& bar, std::string_view lane, int y, double end_ps) {
   const double width = std::max(bar.end - bar.start, kSmallestBar);
   const std::string x = percent(std::min(bar.start, 1 - kSmallestBar)), w = percent(width);
-  const bool joined = bar.pieces > 1, wait = !bar.sync.empty();
+  const bool several = bar.pieces > 1, joined = several || recorded_as_one(bar.name), wait = !bar.sync.empty();
   std::string out = fmt::format(
-      "<rect class=\"bar {}{}{}\" data-lane=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" "
+      "<rect class=\"bar {}{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" "
       "height=\"{}\"><title>{}</title></rect>",
-      lane, joined ? " joined" : "", wait ? " wait" : "", lane, x, y, w, kBarHeight,
-      escape_html(title_of(bar, end_ps)));
+      lane, joined ? " joined" : "", wait ? " wait" : "", x, y, w, kBarHeight, escape_html(title_of(bar, end_ps)));
   if (wait) {
-    out += fmt::format(
-        "<svg x=\"{}\" y=\"{}\" width=\"1\" height=\"6\" overflow=\"visible\"><path class=\"wait-mark\" "
-        "d=\"M0 0H6L0 6Z\"/></svg>",
-        x, y - kWaitMark);
+    out += fmt::format("<svg class=\"mark flag\" x=\"{}\" y=\"{}\"><path d=\"M0 0H6L0 6Z\"/></svg>", x, y - kWaitMark);
   }
-  const std::string label = bar.name.empty() ? "" : joined ? fmt::format("{} × {}", bar.pieces, bar.name) : bar.name;
+  const std::string label = bar.name.empty() ? "" : several ? fmt::format("{} × {}", bar.pieces, bar.name) : bar.name;
   if (!label.empty() && width > static_cast<double>(label.size() + 2) * kWidthOfALetter) {
     out += fmt::format(
         "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><text class=\"{}\" x=\"4\" y=\"11\">{}</text></svg>", x, y,
@@ -99,12 +95,12 @@ std::string use_text(const Trace& trace, const Row& row, const Numbers* metrics)
   }
   const Counted name = counted_as(row.lane.id);
   double pieces = static_cast<double>(use.pieces), busy = use.busy_ps;
-  if (metrics != nullptr && row.streams.empty() && !trace.cut) {
+  if (metrics != nullptr && row.whole && !trace.cut) {
     pieces = find(*metrics, name.pieces).value_or(pieces);
     busy = find(*metrics, name.busy).value_or(busy);
   }
   std::string out;
-  if (row.streams.empty()) out = fmt::format("{} {}", count_text(pieces), pieces == 1 ? name.one : name.many);
+  if (row.whole) out = fmt::format("{} {}", count_text(pieces), pieces == 1 ? name.one : name.many);
   if (use.bytes > 0 && row.lane.id != "compute") out += (out.empty() ? "" : " · ") + bytes_text(use.bytes);
   return out + (out.empty() ? "busy " : " · busy ") + share_text(busy, trace.end_ps);
 }
@@ -141,25 +137,28 @@ std::string draw_row(const Side& side, const Row& row, double end_ps, std::size_
   return out;
 }
 
-// A row that names what is shaded through the engines between `top` and it.
+// A row that names what is shaded through the engines between `top` and it. Where a recording has joined operations,
+// its spans overlap for longer than the card counted: what is far from the count is not drawn.
 std::string draw_overlap(const Side& side, double end_ps, std::size_t most, int top, int& y) {
-  const auto spans = overlaps_of(side.trace);
-  if (spans.empty()) return {};
-  double sum = 0;
-  for (const Span& span : spans) sum += span.end_ps - span.start_ps;
-  if (side.metrics != nullptr && !side.trace.cut) sum = find(*side.metrics, "overlap").value_or(sum);
-  std::string out =
-      row_label("Copy and kernel at once", "", time_text(sum) + " · " + share_text(sum, side.trace.end_ps), y);
+  std::vector<Span> spans = overlaps_of(side.trace);
+  const double seen = total_ps(spans);
+  double sum = seen;
+  if (side.metrics != nullptr && !side.trace.cut) sum = find(*side.metrics, "overlap").value_or(seen);
+  if (!(sum > 0)) return {};
+  const bool fine = seen > 2 * sum;
+  if (fine) spans.clear();
+  std::string out = row_label("Copy and kernel at once", fine ? "in pieces too short to draw" : "",
+                              time_text(sum) + " · " + share_text(sum, side.trace.end_ps), y);
   y += kLabelHeight;
   for (const Bar& bar : bars_of(spans, end_ps, most)) {
     const double width = std::max(bar.end - bar.start, kSmallestBar);
     out += fmt::format(
         "<rect class=\"shade\" x=\"{0}\" y=\"{2}\" width=\"{1}\" height=\"{3}\"/>"
-        "<rect class=\"bar both\" data-lane=\"both\" x=\"{0}\" y=\"{4}\" width=\"{1}\" height=\"6\">"
+        "<rect class=\"bar both\" x=\"{0}\" y=\"{4}\" width=\"{1}\" height=\"6\">"
         "<title>{5}</title></rect>",
         percent(bar.start), percent(width), top, y - top, y, escape_html(title_of(bar, end_ps)));
   }
-  y += 6 + kRowGap;
+  y += (spans.empty() ? 0 : 6) + kRowGap;
   return out;
 }
 

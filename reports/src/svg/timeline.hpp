@@ -14,8 +14,8 @@
 //   ...
 //   0        500 us       1 ms
 //
-// For scripts: svg.timeline > g.side-yours, g.side-reference; rect.bar with data-lane, rect.bar.wait, g.hazard with
-// data-hazard; each has a <title>.
+// For scripts: svg.timeline > g.side-yours, g.side-reference; rect.bar (with its lane: host, up, compute, down, both),
+// rect.bar.wait, g.hazard with data-hazard; each has a <title>.
 #pragma once
 
 #include <cstddef>
