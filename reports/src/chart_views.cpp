@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kOperationRows = 40, kChartRows = 16;
+constexpr std::size_t kOperationRows = 24, kChartRows = 12;
 constexpr int kMemoryRows = 10;
 
 // One share of the time for both sides: "71 %" beside a bar.
@@ -95,8 +95,11 @@ void add_bottleneck(const Case& c, std::size_t number, Json& view) {
                    : fmt::format("The reference is bound by {}.", name_of(reference->bound));
     }
   }
-  const std::string roofline =
-      verdict && c.card ? svg::roofline(*c.card, c.metrics, c.reference, fmt::format("roofline-{}", number)) : "";
+  // One for each case that was recorded: the pages of long labs stay small.
+  const bool recorded = sides.yours != nullptr || sides.reference != nullptr;
+  const std::string roofline = verdict && c.card && recorded
+                                   ? svg::roofline(*c.card, c.metrics, c.reference, fmt::format("roofline-{}", number))
+                                   : "";
   view.update({{"bottleneck", verdict ? verdict->sentence : ""},
                {"bottleneck_beside", beside},
                {"bottleneck_advice", verdict ? verdict->advice : ""},

@@ -13,7 +13,7 @@
 namespace labrig::reports::svg {
 namespace {
 
-constexpr int kBarHeight = 14, kLabelHeight = 15, kRowGap = 6, kHeadHeight = 22, kWaitMark = 6;
+constexpr int kBarHeight = 14, kLabelHeight = 15, kRowGap = 6, kHeadHeight = 22, kWaitMark = 6;  // pixels
 constexpr double kWidthOfALetter = 0.0068;  // of a chart on a desktop: 6.5 px of 950
 constexpr double kSmallestBar = 0.0015;
 constexpr double kNearHazards = 0.03;
@@ -21,29 +21,26 @@ constexpr double kNearHazards = 0.03;
 std::string title_of(const Bar& bar, double end_ps) {
   const std::string name = bar.name.empty() ? "several operations" : bar.name;
   std::string out = bar.pieces > 1 ? fmt::format("{} × {}", bar.pieces, name) : name;
-  if (!bar.sync.empty()) out += fmt::format(", the host waits {}", cause_of(bar.sync));
+  if (!bar.sync.empty()) out += fmt::format(", host waits {}", cause_of(bar.sync));
   if (bar.bytes > 0) out += ", " + bytes_text(bar.bytes);
   out += fmt::format(": {} – {}", time_text(bar.start * end_ps), time_text(bar.end * end_ps));
   if (bar.pieces > 1) out += fmt::format(", busy for {}", time_text(bar.busy_ps));
   return out;
 }
 
-std::string draw(const Bar& bar, std::string_view lane, int y, double end_ps) {
+// Within the picture of its row.
+std::string draw(const Bar& bar, double end_ps) {
   const double width = std::max(bar.end - bar.start, kSmallestBar);
   const std::string x = percent(std::min(bar.start, 1 - kSmallestBar)), w = percent(width);
   const bool several = bar.pieces > 1, joined = several || recorded_as_one(bar.name), wait = !bar.sync.empty();
-  std::string out = fmt::format(
-      "<rect class=\"bar {}{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" "
-      "height=\"{}\"><title>{}</title></rect>",
-      lane, joined ? " joined" : "", wait ? " wait" : "", x, y, w, kBarHeight, escape_html(title_of(bar, end_ps)));
-  if (wait) {
-    out += fmt::format("<svg class=\"mark flag\" x=\"{}\" y=\"{}\"><path d=\"M0 0H6L0 6Z\"/></svg>", x, y - kWaitMark);
-  }
+  std::string out =
+      fmt::format("<rect class=\"bar{}{}\" x=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
+                  joined ? " joined" : "", wait ? " wait" : "", x, w, kBarHeight, escape_html(title_of(bar, end_ps)));
+  if (wait) out += fmt::format("<svg class=\"mark flag\" x=\"{}\" y=\"-6\"><path d=\"M0 0H6L0 6Z\"/></svg>", x);
   const std::string label = bar.name.empty() ? "" : several ? fmt::format("{} × {}", bar.pieces, bar.name) : bar.name;
   if (!label.empty() && width > static_cast<double>(label.size() + 2) * kWidthOfALetter) {
-    out += fmt::format(
-        "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><text class=\"{}\" x=\"4\" y=\"11\">{}</text></svg>", x, y,
-        w, kBarHeight, joined || wait ? "bar-name on-joined" : "bar-name", escape_html(label));
+    out += fmt::format("<svg x=\"{}\" width=\"{}\" height=\"{}\"><text class=\"{}\" x=\"4\" y=\"11\">{}</text></svg>",
+                       x, w, kBarHeight, joined || wait ? "bar-name on-joined" : "bar-name", escape_html(label));
   }
   return out;
 }
@@ -108,11 +105,19 @@ std::string use_text(const Trace& trace, const Row& row, const Numbers* metrics)
 // Names of students' tensors can be long; the whole name stands in the table.
 std::string shortened(const std::string& text) { return text.size() <= 48 ? text : printable(text, Lines::one, 40); }
 
+// How much a row did, where the row is narrow: only how busy it was.
+std::string shorter_on_phones(const std::string& use, const Row& row) {
+  const auto busy = use.rfind("busy ");
+  if (row.streams.empty() || busy == std::string::npos || busy == 0) return use;
+  return fmt::format("<tspan class=\"mostly\">{}</tspan>{}", use.substr(0, busy), use.substr(busy));
+}
+
+// `use` is SVG, the others are text.
 std::string row_label(std::string_view label, const std::string& mostly, const std::string& use, int y) {
   return fmt::format(
       "<text class=\"lane\" x=\"0\" y=\"{0}\">{1}<tspan class=\"mostly\" dx=\"8\">{2}</tspan></text>"
       "<text class=\"use\" x=\"100%\" y=\"{0}\" text-anchor=\"end\">{3}</text>",
-      y + 11, escape_html(label), escape_html(mostly), escape_html(use));
+      y + 11, escape_html(label), escape_html(mostly), use);
 }
 
 struct Side {
@@ -125,14 +130,16 @@ struct Side {
 std::string draw_row(const Side& side, const Row& row, double end_ps, std::size_t most, int& y) {
   const Use use = use_of(side.trace, row);
   const std::string mostly = use.pieces > 1 && !use.mostly.empty() ? "mostly " + use.mostly : use.mostly;
-  std::string out = row_label(row.label, shortened(mostly), use_text(side.trace, row, side.metrics), y);
+  std::string out =
+      row_label(row.label, shortened(mostly), shorter_on_phones(use_text(side.trace, row, side.metrics), row), y);
   const auto waits = bars_of(spans_of(side.trace, row, true), end_ps, most);
   y += kLabelHeight + (waits.empty() ? 0 : kWaitMark - 1);
   out += fmt::format("<rect class=\"track\" x=\"0\" y=\"{}\" width=\"{}\" height=\"{}\"/>", y,
                      percent(side.trace.end_ps / end_ps), kBarHeight);
-  for (const Bar& bar : bars_of(spans_of(side.trace, row, false), end_ps, most))
-    out += draw(bar, row.lane.id, y, end_ps);
-  for (const Bar& bar : waits) out += draw(bar, row.lane.id, y, end_ps);
+  out += fmt::format("<svg class=\"row {}\" y=\"{}\" height=\"{}\" overflow=\"visible\">", row.lane.id, y, kBarHeight);
+  for (const Bar& bar : bars_of(spans_of(side.trace, row, false), end_ps, most)) out += draw(bar, end_ps);
+  for (const Bar& bar : waits) out += draw(bar, end_ps);
+  out += "</svg>";
   y += kBarHeight + kRowGap;
   return out;
 }
@@ -150,14 +157,14 @@ std::string draw_overlap(const Side& side, double end_ps, std::size_t most, int 
   std::string out = row_label("Copy and kernel at once", fine ? "in pieces too short to draw" : "",
                               time_text(sum) + " · " + share_text(sum, side.trace.end_ps), y);
   y += kLabelHeight;
+  std::string bars;
   for (const Bar& bar : bars_of(spans, end_ps, most)) {
-    const double width = std::max(bar.end - bar.start, kSmallestBar);
-    out += fmt::format(
-        "<rect class=\"shade\" x=\"{0}\" y=\"{2}\" width=\"{1}\" height=\"{3}\"/>"
-        "<rect class=\"bar both\" x=\"{0}\" y=\"{4}\" width=\"{1}\" height=\"6\">"
-        "<title>{5}</title></rect>",
-        percent(bar.start), percent(width), top, y - top, y, escape_html(title_of(bar, end_ps)));
+    const std::string x = percent(bar.start), width = percent(std::max(bar.end - bar.start, kSmallestBar));
+    out += fmt::format("<rect class=\"shade\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", x, top, width, y - top);
+    bars += fmt::format("<rect class=\"bar\" x=\"{}\" width=\"{}\" height=\"6\"><title>{}</title></rect>", x, width,
+                        escape_html(title_of(bar, end_ps)));
   }
+  out += fmt::format("<svg class=\"row both\" y=\"{}\" height=\"6\" overflow=\"visible\">{}</svg>", y, bars);
   y += (spans.empty() ? 0 : 6) + kRowGap;
   return out;
 }

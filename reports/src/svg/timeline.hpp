@@ -14,8 +14,9 @@
 //   ...
 //   0        500 us       1 ms
 //
-// For scripts: svg.timeline > g.side-yours, g.side-reference; rect.bar (with its lane: host, up, compute, down, both),
-// rect.bar.wait, g.hazard with data-hazard; each has a <title>.
+// For scripts: svg.timeline > g.side-yours, g.side-reference; in them svg.row with its lane (host, up, compute, down,
+// both) > rect.bar (.joined, .wait), and g.hazard with data-hazard; each bar and hazard has a <title>. Positions across
+// are percentages: a wider picture zooms.
 #pragma once
 
 #include <cstddef>
