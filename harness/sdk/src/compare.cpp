@@ -21,6 +21,8 @@ std::string index_text(const Dims& sizes, std::int64_t at) {
   return index.str();
 }
 
+std::string number_text(double value) { return std::isnan(value) ? "NaN" : fmt::format("{:.6g}", value); }
+
 std::span<const std::byte> bytes_of(const Tensor& plain) {
   return {static_cast<const std::byte*>(plain.data_ptr()),
           static_cast<std::size_t>(plain.numel()) * element_bytes(plain.dtype())};
@@ -66,9 +68,10 @@ Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, do
   const std::size_t first = differences.wrong.front();
   const double got = differences.got[first];
   result.code = std::isfinite(got) ? "wrong-values" : "not-finite";
-  result.text = fmt::format("{} of {} values {} wrong; first at {}: {:.6g}, expected {:.6g}", result.wrong,
-                            result.total, result.wrong == 1 ? "is" : "are",
-                            index_text(actual.sizes(), static_cast<std::int64_t>(first)), got, differences.want[first]);
+  result.text =
+      fmt::format("{} of {} values {} wrong; first at {}: {}, expected {}", result.wrong, result.total,
+                  result.wrong == 1 ? "is" : "are", index_text(actual.sizes(), static_cast<std::int64_t>(first)),
+                  number_text(got), number_text(differences.want[first]));
   Tensor before64;
   if (before.defined() && before.sizes() == expected.sizes()) {
     before64 = before.to(Dtype::f64).contiguous();

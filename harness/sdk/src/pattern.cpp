@@ -191,8 +191,8 @@ Pattern constant_factor(const Differences& d) {
     least = std::min(least, d.want[i]);
     largest = std::max(largest, d.want[i]);
   }
-  // Of expectations that are alike everything is a constant factor.
-  if (ratios.size() < kEnoughToCompare || d.near(least, largest)) return {};
+  // Of expectations that are alike everything is a constant factor; of two there may be chance.
+  if (ratios.size() < 3 || d.near(least, largest)) return {};
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::ranges::nth_element(ratios, middle);
   const double factor = *middle;
@@ -214,6 +214,7 @@ Pattern slightly_off(const Differences& d) {
   for (const double value : d.want)
     if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
   std::vector<double> errors;
+  errors.reserve(d.wrong.size());
   for (const std::size_t i : d.wrong)
     errors.push_back(std::abs(d.got[i] - d.want[i]) / std::max(std::abs(d.want[i]), kSlightly * scale));
   const auto count =

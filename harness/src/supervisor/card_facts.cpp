@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint32_t kTraceEvents = 4096;              // that a card keeps
-constexpr std::size_t kTraceBars = 96, kTraceSteps = 48;  // and a report
+constexpr std::size_t kTraceBars = 72, kTraceSteps = 36;  // and a report
 
 const char* name_of(sim::Span::Lane lane) {
   constexpr const char* names[] = {"host", "compute", "up", "down"};

@@ -153,6 +153,13 @@ TEST_F(Report, ShowsWhatTheJudgeAndTheCardToldOfACase) {
   EXPECT_EQ(report().at("cases").at(1).at("charts"), Json::array());
 }
 
+TEST_F(Report, PutsWhatWrongValuesHaveInCommonIntoTheEvidence) {
+  for (std::size_t i = 0; i < 3; ++i) end_case(cases_[i], Status::wrong_values, "wrong-values", "3 of 5 are wrong");
+  cases_[0].mismatches = {{{"what", "the bias"}, {"pattern", nullptr}, {"pattern_text", ""}},
+                          {{"what", "the scores"}, {"pattern", "stale"}, {"pattern_text", "All 3 are old"}}};
+  EXPECT_EQ(check(report(), "values-right").at("explain").at("evidence"), "3 of 5 are wrong. All 3 are old");
+}
+
 TEST_F(Report, OfARefusedSubmissionSaysWhyInEveryCheck) {
   const Error refusal("plugin-lab", "this plugin is for another lab", "its manifest says so", "give the right one");
   const Json r = grade_refused(lab_, kSubmission, refusal);

@@ -168,6 +168,7 @@ TEST(Pattern, IsEmptyWhereNothingIsClearAndWhereAllIsRight) {
 TEST(Pattern, OfOneWrongValueSpeaksInTheSingular) {
   const Tensor right = expected({10}), actual = right.to(kF32);
   set(actual, 9, NAN);
+  EXPECT_NE(compared(actual, right).text.find("first at [9]: NaN, expected"), std::string::npos);
   EXPECT_EQ(compared(actual, right).pattern_text.rfind("The wrong value is NaN", 0), 0u)
       << compared(actual, right).pattern_text;
 }

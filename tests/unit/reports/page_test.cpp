@@ -110,7 +110,8 @@ TEST(Page, ShowsCapturedOutputEscapedAndCut) {
 TEST(Page, LinksTheHandoutWhenToldWhereItIs) {
   const Json report = sample("weights-every-batch");
   EXPECT_NE(render_html(report).find("section task-1"), std::string::npos);
-  EXPECT_NE(render_html(report, {"handout.html"}).find("href=\"handout.html#task-1\""), std::string::npos);
+  EXPECT_NE(render_html(report, {"handout.html"}).find("href=\"handout.html#task-1-score-the-batches\""),
+            std::string::npos);
   EXPECT_EQ(render_html(report, {"javascript:alert(1)"}).find("href=\"javascript"), std::string::npos);
 }
 
