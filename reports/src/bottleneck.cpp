@@ -10,7 +10,7 @@
 namespace labrig::reports {
 namespace {
 
-constexpr double kBusyEngine = 0.5, kBusyEngines = 0.75, kRealWork = 0.5;
+constexpr double kBusyEngine = 0.5, kBusyEngines = 0.75, kRealWork = 0.5, kManyWaits = 1.0 / 3;
 
 double value(const Numbers& metrics, std::string_view name) { return find(metrics, name).value_or(0); }
 std::string percent_of(double share) { return fmt::format("{:.0f} %", share * 100); }
@@ -106,7 +106,7 @@ Bottleneck host(const Numbers& metrics, const Utilisation& use) {
                     percent_of(*use.host_work), busiest_of(use)),
         "Prepare the next batch while the card works: more workers, prefetching, memory pinned once."};
   }
-  if (*use.waits >= rest) {
+  if (*use.waits >= kManyWaits) {
     const std::string causes = waits_by_cause(metrics);
     return {Bound::syncs,
             fmt::format("Waits bound this run: the host waited for the card during {} of the time{}, and {}.",

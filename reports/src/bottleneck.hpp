@@ -9,10 +9,11 @@
 //        rate);
 //                           work below half of the engine's busy time: launches, for kernels too small to fill the
 //                           card; otherwise arithmetic or device memory, whichever takes longer
-//   2. Otherwise the host keeps the card waiting, and the largest share of its time decides.
-//        reading, loading, pinning (host spans without a wait)   data
-//        waiting for the card (host spans with a cause)          syncs: each wait empties the queue
-//        the rest                                                launches: submitting kernels and copies, allocating
+//   2. Otherwise the host keeps the card waiting, and its time decides:
+//        reading, loading, pinning (host spans without a wait) take most of it     data
+//        it waits for the card (host spans with a cause) a third of it             syncs: each wait empties the queue,
+//                                                          which must then be filled again while the engines stand
+//        otherwise                                         launches: submitting kernels and copies, allocating
 //      Without a timeline these three cannot be told apart: host.
 // The arithmetic rate is the card's f32 rate, or the matrix rate where the run was faster than f32 allows.
 #pragma once

@@ -97,6 +97,12 @@ TEST(Bottleneck, IsWaitsWhenTheHostStandsAndNoEngineIsBusy) {
   EXPECT_NE(verdict->sentence.find("60 % of the time (40 values read)"), std::string::npos) << verdict->sentence;
 }
 
+TEST(Bottleneck, IsWaitsFromAThirdOfTheTimeSinceTheQueueMustBeFilledAgain) {
+  const Trace more = host(3.4, 0), less = host(3.2, 0);
+  EXPECT_EQ(bound_of(counts(3, 1, 0), &more), Bound::syncs);
+  EXPECT_EQ(bound_of(counts(3, 1, 0), &less), Bound::launches);
+}
+
 TEST(Bottleneck, IsDataWhenTheHostsOwnWorkTakesLongest) {
   const Trace trace = host(1, 7);
   EXPECT_EQ(bound_of(counts(2, 1, 0), &trace), Bound::data);
@@ -133,6 +139,7 @@ TEST(Bottleneck, OfTheSamplesIsWhatTheirAuthorsMeant) {
     return Bound::host;
   };
   EXPECT_EQ(of("weights-every-batch", "sixteen-batches@desktop"), Bound::syncs) << "blocking copies in each batch";
+  EXPECT_EQ(of("weights-every-batch", "twenty-batches@desktop"), Bound::syncs) << "the same program";
   EXPECT_EQ(of("solution", "sixteen-batches@desktop"), Bound::launches) << "small kernels, one after another";
   EXPECT_EQ(of("hazard", "a-slow-bus@t4"), Bound::bus);
 }
