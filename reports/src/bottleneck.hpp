@@ -4,16 +4,15 @@
 // The first rule that fits decides.
 //   1. An engine is busy for half of the time, or the engines together (each moment once) for three quarters of it: the
 //      busiest engine bounds the run.
-//        upload, download   bus
-//        compute            the work of its kernels is the longer of (bytes / memory rate) and (flops / arithmetic
-//        rate);
-//                           work below half of the engine's busy time: launches, for kernels too small to fill the
-//                           card; otherwise arithmetic or device memory, whichever takes longer
-//   2. Otherwise the host keeps the card waiting, and its time decides:
-//        reading, loading, pinning (host spans without a wait) take most of it     data
-//        it waits for the card (host spans with a cause) a third of it             syncs: each wait empties the queue,
-//                                                          which must then be filled again while the engines stand
-//        otherwise                                         launches: submitting kernels and copies, allocating
+//        upload, download: the bus.
+//        compute: the work of its kernels is the longer of (bytes / memory rate) and (flops / arithmetic rate). Work
+//        below half of the engine's busy time: launches, of kernels too small to fill the card. Otherwise arithmetic or
+//        device memory, whichever takes longer.
+//   2. Otherwise the host keeps the card waiting:
+//        Its own work (spans without a wait: reading, loading, pinning) is the largest share of its time: data.
+//        It waits for the card (spans with a cause) a third of the time: syncs. Each wait empties the queue, which must
+//        then be filled again while the engines stand.
+//        Otherwise launches: it submits kernels and copies, and allocates.
 //      Without a timeline these three cannot be told apart: host.
 // The arithmetic rate is the card's f32 rate, or the matrix rate where the run was faster than f32 allows.
 #pragma once
