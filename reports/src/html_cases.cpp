@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kBarsOfAPage = 900;  // keeps a page below 300 KB however many traces it has
+constexpr std::size_t kBarsOfAPage = 900;  // keeps a page below 500 KB however many traces it has
 
 struct Shown {
   std::string_view icon, tone;
