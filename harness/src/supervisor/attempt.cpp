@@ -21,7 +21,6 @@ namespace labrig::supervisor {
 
 using grade::CaseOutcome;
 using grade::Status;
-using Json = nlohmann::json;
 
 namespace {
 
@@ -48,7 +47,7 @@ bool is_readable(int descriptor) {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-Json card_json(const sim::Handles& handles) {
+nlohmann::json card_json(const sim::Handles& handles) {
   return {{"device_page_fd", handles.device_page_fd},
           {"worker_page_fd", handles.worker_page_fd},
           {"arena_fd", handles.arena_fd},
@@ -133,11 +132,11 @@ class Attempt {
 
   std::string start_frame(const std::string& token, const sim::CardProcess* card) const {
     const spec::Limits& limits = around_.lab.limits;
-    const Json start = {
+    const nlohmann::json start = {
         {"lab", around_.lab.id},
         {"call", (around_.lab.folder / "call.so").string()},
         {"submission", plugin_.string()},
-        {"card", card != nullptr ? card_json(handles_in_worker(card->handles())) : Json(nullptr)},
+        {"card", card != nullptr ? card_json(handles_in_worker(card->handles())) : nlohmann::json(nullptr)},
         {"device", spec::device_of(outcome_.plan).str()},
         {"start_counting", !around_.lab_starts_counting},
         {"token", token},

@@ -13,7 +13,7 @@ namespace {
 using Row = std::tuple<sim::Span::Lane, std::uint16_t, std::uint16_t, sim::Span::Wait>;
 
 // A bar in the making.
-struct Run {
+struct Stretch {
   sim::Span bar;
   std::string second;  // name that is not the first's
   bool has_more = false;
@@ -35,7 +35,7 @@ struct Run {
 };
 
 std::vector<sim::Span> merged_over(std::span<const sim::Span> bars, std::int64_t gap_ps) {
-  std::vector<Run> runs;
+  std::vector<Stretch> runs;
   std::map<Row, std::size_t> last;
   for (const sim::Span& bar : bars) {
     const auto [found, is_new] = last.try_emplace({bar.lane, bar.device, bar.stream, bar.wait}, runs.size());
@@ -48,7 +48,7 @@ std::vector<sim::Span> merged_over(std::span<const sim::Span> bars, std::int64_t
     runs.push_back({bar, {}});
   }
   std::vector<sim::Span> merged;
-  for (Run& run : runs) merged.push_back(std::move(run).done());
+  for (Stretch& run : runs) merged.push_back(std::move(run).done());
   return merged;
 }
 

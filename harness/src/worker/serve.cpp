@@ -20,7 +20,6 @@
 namespace labrig::worker {
 
 using channel::Kind;
-using Json = nlohmann::json;
 
 namespace {
 
@@ -31,13 +30,13 @@ void limit(__rlimit_resource resource, rlim_t value) {
 
 // Back-stops only: the supervisor's clock decides. Address space is not limited (a simulated card reserves a lot of
 // it).
-void limit_this_process(const Json& limits) {
+void limit_this_process(const nlohmann::json& limits) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.at("cpu_s").get<rlim_t>());
   if (const auto bytes = limits.at("data_bytes").get<rlim_t>(); bytes > 0) limit(RLIMIT_DATA, bytes);
 }
 
-sim::Handles handles_from(const Json& json) {
+sim::Handles handles_from(const nlohmann::json& json) {
   sim::Handles handles;
   handles.device_page_fd = json.at("device_page_fd");
   handles.worker_page_fd = json.at("worker_page_fd");
@@ -55,7 +54,7 @@ sim::Handles handles_from(const Json& json) {
 class Case {
  public:
   int run() {
-    const Json start = receive();
+    const nlohmann::json start = receive();
     if (!start.at("card").is_null()) {
       sim::attach(handles_from(start.at("card")));
       if (start.at("start_counting") == true) sim::begin_region();
@@ -72,7 +71,7 @@ class Case {
     limit_this_process(start.at("limits"));
     keep_signals_to_itself();
     if (!guarded([&] { load(start.at("submission"), lab); })) return 0;
-    send(Kind::ready, Json::object());
+    send(Kind::ready, nlohmann::json::object());
     const lab::Values inputs = receive_values();
     phase("call");
     channel::EncodedValues outputs;
@@ -118,10 +117,10 @@ class Case {
     send(Kind::phase, {{"phase", name}});
   }
 
-  static void send(Kind kind, const Json& json, std::string_view bytes = {}) {
+  static void send(Kind kind, const nlohmann::json& json, std::string_view bytes = {}) {
     channel::send_all(channel::kDescriptor, channel::encode(kind, json, bytes));
   }
-  Json receive() { return channel::receive(channel::kDescriptor, reader_).json; }
+  nlohmann::json receive() { return channel::receive(channel::kDescriptor, reader_).json; }
   lab::Values receive_values() {
     const channel::Frame frame = channel::receive(channel::kDescriptor, reader_);
     return channel::decode_values(frame.json.at("values"), frame.bytes).value();

@@ -1,0 +1,115 @@
+// JUnit XML, of the elements that every reader knows: valid against the schema of Jenkins' xUnit plugin and against
+// Windyroad's, which wants the parts of a suite in one order, and read by GitLab, which shows the text of a failure and
+// takes a test's name for what it is called from run to run. So a test is named by its check's id, which does not
+// change, and the sentence about it stands in the failure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "causes.hpp"
+#include "check_words.hpp"
+#include "format_files.hpp"
+#include "text.hpp"
+#include "units.hpp"
+
+namespace labrig::reports {
+namespace {
+
+// Texts of a Report are printable already: no control character and nothing that XML forbids is left.
+std::string text_of(const std::string& text) { return escape_html(text); }
+
+std::string attribute(std::string_view name, const std::string& value) {
+  std::string line = value;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return fmt::format(" {}=\"{}\"", name, escape_html(line));
+}
+
+// "2026-12-01T10:20:30", as xs:dateTime without a zone; the start of 1970 when the report does not say.
+std::string timestamp(const std::string& generated_at) {
+  const std::string time = generated_at.substr(0, 19);
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
+  bool fits = time.size() == kShape.size();
+  for (std::size_t i = 0; fits && i < time.size(); ++i)
+    fits = kShape[i] == '0' ? std::isdigit(static_cast<unsigned char>(time[i])) != 0 : time[i] == kShape[i];
+  return fits ? time : "1970-01-01T00:00:00";
+}
+
+std::string outcome(const Check& check) {
+  const std::string told = fmt::format("{}\n{}\n{}\n", check.title, points_in_words(check), loss_in_words(check));
+  const std::string message = check.reason.text.empty() ? check.title : check.reason.text;
+  const std::string code = check.reason.code.empty() ? check.status : check.reason.code;
+  if (check.status == "skipped") return fmt::format("<skipped{}/>", attribute("message", message));
+  const char* element = lost(check) ? "failure" : "error";
+  return fmt::format("<{0}{1}{2}>{3}</{0}>", element, attribute("message", message), attribute("type", code),
+                     text_of(told));
+}
+
+std::string test_case(const Report& report, const Check& check, const std::string& name, std::string_view file) {
+  std::string out = fmt::format("    <testcase{}{} time=\"0.000\"",
+                                attribute("classname", fmt::format("{}.task-{}", report.lab_id, check.task)),
+                                attribute("name", name));
+  if (!file.empty()) out += attribute("file", printable(file));
+  return check.status == "passed" ? out + "/>\n" : out + ">" + outcome(check) + "</testcase>\n";
+}
+
+std::string properties(const Report& report) {
+  std::string out = "    <properties>\n";
+  const auto add = [&](const char* name, const std::string& value) {
+    out += fmt::format("      <property name=\"{}\"{}/>\n", name, attribute("value", value));
+  };
+  add("lab", report.lab_id);
+  add("lab.version", report.lab_version);
+  add("submission.hash", report.hash);
+  add("score", report.score ? points_text(*report.score) : "");
+  add("max_score", points_text(report.max_score));
+  return out + "    </properties>\n";
+}
+
+struct Counts {
+  std::size_t failures = 0, errors = 0, skipped = 0;
+};
+
+Counts counted(const Report& report) {
+  Counts counts;
+  for (const Check& check : report.checks) {
+    if (check.status == "passed") continue;
+    ++(lost(check) ? counts.failures : check.status == "skipped" ? counts.skipped : counts.errors);
+  }
+  return counts;
+}
+
+double seconds_of(const nlohmann::json& report) {
+  const nlohmann::json& environment = report.contains("environment") ? report["environment"] : nlohmann::json();
+  if (!environment.is_object() || !environment.contains("wall_ms") || !environment["wall_ms"].is_number()) return 0;
+  return std::clamp(environment["wall_ms"].get<double>() / 1000, 0.0, 1e7);
+}
+
+}  // namespace
+
+std::string render_junit(const nlohmann::json& json, std::string_view file) {
+  const Report report = read_report(json);
+  const Counts counts = counted(report);
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite";
+  out += attribute("name", report.lab_title.empty() ? "labrig" : report.lab_title);
+  out += attribute("package", report.lab_id);
+  out += fmt::format(" id=\"0\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
+                     report.checks.size(), counts.failures, counts.errors, counts.skipped, seconds_of(json));
+  out += attribute("timestamp", timestamp(environment_value(report, "made at"))) + " hostname=\"labrig\">\n";
+  out += properties(report);
+  std::map<std::string, int> used;  // a reader takes the first of two tests of one name
+  for (const Check& check : report.checks) {
+    const std::string id = check.id.empty() ? "unnamed" : check.id;
+    const int count = ++used[id];
+    out += test_case(report, check, count == 1 ? id : fmt::format("{} ({})", id, count), file);
+  }
+  std::string said = report.verdict;
+  if (report.next_step) said += "\nnext: " + report.next_step->text + "\n" + report.next_step->command;
+  out += "    <system-out>" + text_of(said) + "</system-out>\n    <system-err></system-err>\n";
+  return out + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace labrig::reports
