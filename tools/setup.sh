@@ -7,7 +7,7 @@
 
 packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
   zlib1g-dev libelf-dev libopenblas-dev libkainjow-mustache-dev libmd4c-dev libmd4c-html0-dev libvalijson-dev libgtest-dev libgmock-dev
-  libbenchmark-dev)
+  libbenchmark-dev libminizip-dev)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   say "setup: this system has no apt-get; CMake names each library that is missing"

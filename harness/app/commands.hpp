@@ -68,5 +68,7 @@ void add_report(CLI::App& app, Context& context);         // report.cpp: labrig 
 void add_triage(CLI::App& app, Context& context);         // triage.cpp: labrig triage [FILE]
 void add_conform(CLI::App& app, Context& context);        // conform.cpp: labrig conform KIND FILE
 void add_explain(CLI::App& app, Context& context);        // explain.cpp: labrig explain TEXT
+void add_ci(CLI::App& app, Context& context);             // ci.cpp: labrig ci
+void add_kit(CLI::App& app, Context& context);            // kit.cpp: labrig kit student|gradescope
 
 }  // namespace labrig::app

@@ -21,16 +21,6 @@ struct Arguments {
   int jobs = 0;
 };
 
-// The file's text without white space at its end.
-std::string read_secret(const std::string& file) {
-  std::string secret = store::read_file(file).value();
-  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
-  if (secret.empty())
-    throw Error("empty-secret", file + " holds no secret", "the file is empty",
-                "write a line of random text into it, for example: head -c 32 /dev/urandom | base64 > " + file);
-  return secret;
-}
-
 void write_report(const fs::path& folder, const spec::LabSpec& lab, const Json& report) {
   const nlohmann::json plain(report), student = reports::student_view(plain);
   // The handout lies beside the reports that link to it, so that the folder can be passed on.

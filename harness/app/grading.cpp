@@ -69,7 +69,43 @@ fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
   return {};
 }
 
+// Keeps what is known while a run goes on, and tells it.
+class SoFar {
+ public:
+  SoFar(const spec::LabSpec& lab, const Submitted& submitted, const RunOptions& options,
+        const std::vector<spec::Case>& cases)
+      : lab_(lab), submitted_(submitted), options_(options) {
+    for (const spec::Case& plan : cases) outcomes_.emplace_back().plan = plan;
+    tell();
+  }
+  void take(std::size_t place, const grade::CaseOutcome& outcome) {
+    outcomes_[place] = outcome;
+    ++finished_;
+    tell();
+  }
+
+ private:
+  void tell() const {
+    if (options_.so_far) options_.so_far(grade::grade(lab_, outcomes_, submitted_.facts), finished_, outcomes_.size());
+  }
+
+  const spec::LabSpec& lab_;
+  const Submitted& submitted_;
+  const RunOptions& options_;
+  std::vector<grade::CaseOutcome> outcomes_;
+  std::size_t finished_ = 0;
+};
+
 }  // namespace
+
+std::string read_secret(const std::string& file) {
+  std::string secret = store::read_file(file).value();
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
+  if (secret.empty())
+    throw Error("empty-secret", file + " holds no secret", "the file is empty",
+                "write a line of random text into it, for example: head -c 32 /dev/urandom | base64 > " + file);
+  return secret;
+}
 
 std::uint64_t read_seed(const std::string& text) {
   std::size_t used = 0;
@@ -165,8 +201,10 @@ std::optional<Json> run_and_grade(const Context& context, spec::LabSpec lab, con
     std::vector<spec::Case> cases = chosen_cases(lab, options);
     const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), options.jobs);
     Progress progress(context, "running");
-    supervisor::RunResult run =
-        supervisor::run_supervised(job, [&](std::size_t done, std::size_t total) { progress.show(done, total); });
+    SoFar so_far(lab, submitted, options, job.cases);
+    supervisor::RunResult run = supervisor::run_supervised(
+        job, [&](std::size_t done, std::size_t total) { progress.show(done, total); },
+        [&](std::size_t place, const grade::CaseOutcome& outcome) { so_far.take(place, outcome); });
     if (run.interrupted) return std::nullopt;
     outcomes = std::move(run.outcomes);
     // Whoever stopped the run, it was not this program's user: no check may be left out for it.
