@@ -62,11 +62,13 @@ std::string secret_of(const kit::CiSubmission& submission) {
               "set it in the settings of the CI system, or take the line `secret` out: then the public secret is used");
 }
 
-// One line of the answer. Nothing that a submission is called or printed can begin a line, or a command, of its own.
+// One line of the answer. Nothing that a submission is called or printed can begin a line of its own, or one of the
+// commands that GitHub's log knows: `::` at the start of a line, `##[` anywhere.
 std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
+  for (std::size_t at = text.find("##["); at != std::string::npos; at = text.find("##[", at)) text.insert(at + 2, " ");
+  return text.starts_with("::") ? "./" + text : text;
 }
 
 std::vector<reports::Format> formats_of(const kit::CiSubmission& submission) {
@@ -92,9 +94,10 @@ void write_files(const fs::path& folder, const spec::LabSpec& lab, const kit::Ci
 }
 
 // The step's page, and messages at the file; `file` is relative to the repository.
-void tell_github(const nlohmann::json& report, const std::string& file) {
+void tell_github(const Context& context, const nlohmann::json& report, const std::string& file) {
   if (const char* summary = std::getenv("GITHUB_STEP_SUMMARY"); summary != nullptr && *summary != '\0')
     append_to_file(summary, reports::render(reports::Format::github, report) + "\n");
+  if (context.json) return;  // the answer is all that stands on stdout
   std::fputs(reports::github_annotations(report, file).c_str(), stdout);
   std::fflush(stdout);
 }
@@ -117,7 +120,7 @@ Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs
   const nlohmann::json whole(*report),
       shown = submission.view == kit::View::student ? reports::student_view(whole) : whole;
   write_files(folder / submission.out, lab, submission, shown);
-  if (is_set("GITHUB_ACTIONS") && !context.json) tell_github(shown, (submission.path / lab.files.front()).string());
+  if (is_set("GITHUB_ACTIONS")) tell_github(context, shown, (submission.path / lab.files.front()).string());
   graded.report = Json(shown);
   return graded;
 }
