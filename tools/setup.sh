@@ -1,7 +1,7 @@
 #!/bin/bash
-# setup.sh [--test] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
-# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and goes on where it cannot be
-# had; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
+# setup.sh [--test [--full]] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
+# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and programs that look at
+# what labrig writes, and goes on where they cannot be had; --full also debootstrap, for kits in an empty system; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
 # to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
 
@@ -27,7 +27,8 @@ if [[ " $* " == *" --dev "* ]]; then
 fi
 
 wanted=()  # nice to have
-[[ " $* " != *" --test "* ]] || wanted+=(clang-19 libclang-rt-19-dev)
+[[ " $* " != *" --test "* ]] || wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip)
+[[ " $* " != *" --full "* ]] || wanted+=(debootstrap)
 
 # missing PACKAGE...: those that are not installed.
 missing() {

@@ -8,6 +8,14 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache HOME=$work NO_COLOR=1
 unset LABRIG_LABS GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITLAB_CI LABRIG_SECRET LABRIG_RUN_AS CI
 
+# needs PROGRAM PACKAGE
+needs() {
+  command -v "$1" >/dev/null && return
+  echo "SKIPPED: $1 is not installed (apt-get install $2)"
+  exit 77
+}
+needs python3 python3
+
 # The name of what is tested, for the line that says what failed.
 about=""
 test_that() { about=$*; echo "- $about"; }

@@ -43,7 +43,7 @@ inside() {
 }
 
 # score_of FILE: what Gradescope would show.
-score_of() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print("%g" % r.get("score", sum(t["score"] for t in r["tests"])))' "$1"; }
+score_of() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print("%g" % r.get("score", sum(t.get("score", 0) for t in r["tests"])))' "$1"; }
 
 expect() { [ "$2" = "$3" ] || { echo "FAILED: $1: $2, expected $3"; exit 1; }; echo "ok: $1: $2"; }
 

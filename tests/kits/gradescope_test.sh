@@ -6,7 +6,7 @@ lab=transfer-cost
 export LABRIG_AUTOGRADER_ROOT=$work/autograder LABRIG_AUTOGRADER_USER=nobody
 root=$LABRIG_AUTOGRADER_ROOT
 results=$root/results/results.json
-command -v unzip >/dev/null || { echo "SKIPPED: unzip is not installed"; exit 77; }
+needs unzip unzip
 score() { json "$results" '"%g" % r.get("score", sum(t.get("score", 0) for t in r["tests"]))'; }
 
 # submit FILE: grades it as run_autograder does.

@@ -53,7 +53,7 @@ view = "instructor"
 
 TEST(CiFile, SaysWhereAMistakeStands) {
   const std::string head = "schema = 1\n[[submission]]\npath = \"a\"\nlab = \"one\"\n";
-  EXPECT_NE(message_of(head + "marks = 3\n").find("labrig.toml:5:1: unknown key 'marks'"), std::string::npos)
+  EXPECT_NE(message_of(head + "marks = 3\n").find("labrig.toml:5:9: unknown key 'marks'"), std::string::npos)
       << message_of(head + "marks = 3\n");
   EXPECT_NE(message_of(head + "formats = [\"pdf\"]\n").find("labrig.toml:5:11: "), std::string::npos);
   EXPECT_NE(message_of(head + "pass_mark = 101\n").find("a number from 0 to 100"), std::string::npos);
