@@ -1,6 +1,9 @@
 // labrig ci: grades what a repository's labrig.toml names, writes the formats that it asks for, and ends with one exit
 // code for all. Knows GitHub Actions and GitLab CI by their environment.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -139,13 +142,13 @@ std::string line_of(const kit::CiSubmission& submission, const Graded& graded) {
   if (graded.error) return one_line(head + "not graded: " + graded.error->what());
   if (!graded.report) return one_line(head + "interrupted");
   const Json& report = *graded.report;
-  const Json& score = report.at("score");
-  const std::string points = score.is_null() ? "no score" : score.dump() + " of " + report.at("max_score").dump();
-  const std::string end = graded.code == kPassed          ? "passed"
-                          : graded.code == kBelowPassMark ? "below the pass mark"
-                          : graded.code == kRefused       ? "refused"
-                                                          : "a fault of the harness";
-  return one_line(head + points + ", " + end + "; " + report.at("verdict").get<std::string>());
+  if (report.at("score").is_null()) return one_line(head + "no score; " + report.at("verdict").get<std::string>());
+  const char* end = graded.code == kPassed ? "passed" : graded.code == kRefused ? "refused" : "below the pass mark";
+  std::string line = fmt::format("{}{}, {:g} of {:g} points", head, end, report.at("score").get<double>(),
+                                 report.at("max_score").get<double>());
+  if (const Json& next = report.at("next_step"); !next.is_null() && graded.code != kPassed)
+    line += "; next: " + next.at("text").get<std::string>();
+  return one_line(line);
 }
 
 Json answer_of(const kit::CiSubmission& submission, const Graded& graded) {

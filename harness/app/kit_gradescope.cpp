@@ -48,8 +48,8 @@ void make_gradescope_kit(Context& context, const KitArguments& arguments) {
     for (const spec::LabSpec& lab : labs) answer["labs"].push_back(lab.id);
     std::printf("%s\n", answer.dump(2).c_str());
   } else if (!context.quiet) {
-    std::printf("%s is ready: %zu labs, %.1f MB\nnext: upload it as the autograder of a programming assignment\n",
-                out.string().c_str(), labs.size(), static_cast<double>(bytes) / 1e6);
+    std::printf("%s is ready: %zu lab%s, %.1f MB\nnext: upload it as the autograder of a programming assignment\n",
+                out.string().c_str(), labs.size(), labs.size() == 1 ? "" : "s", static_cast<double>(bytes) / 1e6);
   }
 }
 

@@ -16,7 +16,7 @@ entry() { printf '[[submission]]\npath = "%s"\nlab = "%s"\nout = "out/%s"\n%s\n'
 test_that "a submission that passes ends with 0, and its files are there"
 config "$(entry good)"
 exits 0 "$labrig" ci
-contains "$work/said" "good (transfer-cost): 100.0 of 100.0, passed; "
+contains "$work/said" "good (transfer-cost): passed, 100 of 100 points"
 equal "$(wc -l <"$work/said")" 1
 equal "$(ls out/good | tr '\n' ' ')" "junit.xml report.json "
 xmllint --noout out/good/junit.xml || fail "junit.xml is not XML"
@@ -27,11 +27,11 @@ exits 1 "$labrig" ci
 equal "$(wc -l <"$work/said")" 2
 config "$(entry broken; entry unfinished; entry good)"
 exits 3 "$labrig" ci
-contains "$work/said" "broken (transfer-cost): 0.0 of 100.0, refused; "
+contains "$work/said" "broken (transfer-cost): refused, 0 of 100 points; next: "
 config "$(entry missing; entry broken; entry good)"
 exits 2 "$labrig" ci
 contains "$work/said" "missing (transfer-cost): not graded: "
-contains "$work/said" "good (transfer-cost): 100"
+contains "$work/said" "good (transfer-cost): passed, 100"
 LABRIG_CXX=/no/such/compiler exits 4 "$labrig" ci
 contains "$work/said" "apt-get install g++"
 

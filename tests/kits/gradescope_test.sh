@@ -105,6 +105,14 @@ if [ "$(id -u)" -eq 0 ]; then
   contains "$results" "spied: nothing"
   equal "$(score)" 0
 
+  test_that "a folder that the other user cannot reach is an error of the setup, not a student's zero"
+  chmod 700 "$work"
+  exits 4 bash "$root/source/setup.sh"
+  contains "$work/said" "a folder on the way is closed"
+  LABRIG_AUTOGRADER_USER='' exits 0 bash "$root/source/setup.sh"
+  chmod 755 "$work"
+  exits 0 bash "$root/source/setup.sh"
+
   test_that "the compiler reads them no more than the program does"
   printf '#include "%s/source/secret"\n' "$root" >"$work/include.cpp"
   submit "$work/include.cpp"
