@@ -1,9 +1,12 @@
 // What goes into kits, and the file of `labrig ci`.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "build/lesser_user.hpp"
+#include "build/run_program.hpp"
 #include "kit/ci_file.hpp"
 #include "kit/visible_lab.hpp"
 #include "kit/zip_file.hpp"
@@ -171,6 +174,22 @@ TEST(VisibleLab, RefusesALabWithoutAVisibleScenario) {
   EXPECT_THROW(visible_lab("[[scenario]]\nid = \"a\"\nvisibility = \"hidden\"\n[[check]]\nid = \"b\"\n", "lab.toml"),
                Error);
   EXPECT_THROW(visible_lab("not toml", "lab.toml"), Error);
+}
+
+TEST(LesserUser, IsAskedForByNameAndNeverRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has lesser users";
+  const std::vector<std::string> plain = {"/usr/bin/id", "-u"};
+  ::unsetenv("LABRIG_RUN_AS");
+  EXPECT_EQ(build::as_lesser_user(plain), plain);
+  ::setenv("LABRIG_RUN_AS", "root", 1);
+  EXPECT_THROW(build::lesser_user(), Error);
+  ::setenv("LABRIG_RUN_AS", "no-user-of-this-name", 1);
+  EXPECT_THROW(build::lesser_user(), Error);
+  ::setenv("LABRIG_RUN_AS", "nobody", 1);
+  const build::RunResult run = build::run_program(build::as_lesser_user({"/bin/sh", "-c", "id -u; id -G; umask"}), {});
+  const build::LesserUser user = build::lesser_user().value();
+  EXPECT_TRUE(run.output.starts_with(std::to_string(user.uid) + "\n" + std::to_string(user.gid) + "\n")) << run.output;
+  ::unsetenv("LABRIG_RUN_AS");
 }
 
 TEST(ZipFile, HasTheSameBytesWheneverItIsWritten) {
