@@ -105,6 +105,13 @@ void tell_github(const Context& context, const nlohmann::json& report, const std
   std::fflush(stdout);
 }
 
+// Where messages are put: the first file of an answer, or the plugin itself.
+std::string source_of(const kit::CiSubmission& submission, const fs::path& folder, const spec::LabSpec& lab) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(folder / submission.path, ignored);
+  return (is_folder ? submission.path / lab.files.front() : submission.path).generic_string();
+}
+
 Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs) {
   Graded graded;
   spec::LabSpec lab = spec::load_lab(context.lab(submission.lab)).value();
@@ -123,7 +130,7 @@ Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs
   const nlohmann::json whole(*report),
       shown = submission.view == kit::View::student ? reports::student_view(whole) : whole;
   write_files(folder / submission.out, lab, submission, shown);
-  if (is_set("GITHUB_ACTIONS")) tell_github(context, shown, (submission.path / lab.files.front()).string());
+  if (is_set("GITHUB_ACTIONS")) tell_github(context, shown, source_of(submission, folder, lab));
   graded.report = Json(shown);
   return graded;
 }
