@@ -69,31 +69,41 @@ fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
   return {};
 }
 
-// Keeps what is known while a run goes on, and tells it.
+// Keeps what is known while a run goes on, and tells it. A case that has not run earns nothing yet: time may be over
+// before it does, and a submission could see to that.
 class SoFar {
  public:
   SoFar(const spec::LabSpec& lab, const Submitted& submitted, const RunOptions& options,
         const std::vector<spec::Case>& cases)
       : lab_(lab), submitted_(submitted), options_(options) {
-    for (const spec::Case& plan : cases) outcomes_.emplace_back().plan = plan;
+    for (const spec::Case& plan : cases) {
+      grade::CaseOutcome& outcome = outcomes_.emplace_back();
+      outcome.plan = plan;
+      outcome.status = grade::Status::timed_out;
+      outcome.reason = grade::Reason{"not-run-yet", "this case has not run yet"};
+    }
     tell();
   }
   void take(std::size_t place, const grade::CaseOutcome& outcome) {
     outcomes_[place] = outcome;
-    ++finished_;
+    ended_.insert(place);
     tell();
   }
 
  private:
   void tell() const {
-    if (options_.so_far) options_.so_far(grade::grade(lab_, outcomes_, submitted_.facts), finished_, outcomes_.size());
+    if (!options_.so_far) return;
+    Json report = grade::grade(lab_, outcomes_, submitted_.facts);
+    for (std::size_t i = 0; i < outcomes_.size(); ++i)
+      if (!ended_.contains(i)) report["cases"][i]["status"] = name_of(grade::Status::not_run);
+    options_.so_far(report, ended_.size(), outcomes_.size());
   }
 
   const spec::LabSpec& lab_;
   const Submitted& submitted_;
   const RunOptions& options_;
   std::vector<grade::CaseOutcome> outcomes_;
-  std::size_t finished_ = 0;
+  std::set<std::size_t> ended_;
 };
 
 }  // namespace

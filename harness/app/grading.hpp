@@ -36,7 +36,8 @@ struct RunOptions {
   spec::PlanOptions plan;
   int jobs = 0;                      // 0: every usable core
   std::optional<std::int64_t> task;  // only the cases and checks of this task
-  // Called as cases end with the report of what is known so far: cases that have not run are `not_run`.
+  // Called as cases end with the report of what is known so far. Cases that have not run yet have the status `not_run`,
+  // and earn nothing yet for any check.
   std::function<void(const nlohmann::ordered_json& report, std::size_t finished, std::size_t total)> so_far;
 };
 

@@ -96,7 +96,8 @@ kill -INT $grading
 code=0
 wait $grading || code=$?
 equal "$code" 130
-[ "$(json "$results" 'sum(t.get("score", 0) for t in r["tests"]) < 100')" = True ] || fail "all cases have ended"
+# 85 points are task 1's: what has not run when time is up earns nothing, or a submission would sleep through what it cannot do.
+[ "$(json "$results" '0 < sum(t.get("score", 0) for t in r["tests"]) <= 85')" = True ] || fail "points for cases that have not run"
 
 if [ "$(id -u)" -eq 0 ]; then
   test_that "what students wrote reads neither secret nor hidden sizes nor expected values, and writes no result"
