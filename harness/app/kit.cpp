@@ -3,10 +3,25 @@
 #include <memory>
 
 #include "kit_parts.hpp"
+#include "labrig/error.hpp"
 
 namespace labrig::app {
 
 namespace {
+
+// Runs what makes a kit. An empty name, of a variable that is not set, is no place; Ctrl-C is no mistake of the
+// command.
+void make(Context& context, const KitArguments& arguments, void (*kit)(Context&, const KitArguments&)) {
+  if (arguments.out.empty())
+    throw Error("no-such-folder", "--out has no name", "the name is empty; a variable may not be set",
+                "say where the kit goes, as in --out course-kit");
+  try {
+    kit(context, arguments);
+  } catch (const Error& error) {
+    if (error.code() != "interrupted") throw;
+    context.exit_code = kInterrupted;
+  }
+}
 
 void add_labs_option(CLI::App& command, KitArguments& arguments) {
   command.add_option("--lab", arguments.labs, "A lab's id; may be given several times (default: all labs)")
@@ -21,7 +36,7 @@ void add_student(CLI::App& kit, Context& context) {
   command->add_option("--out", arguments->out, "The folder to make")->required()->type_name("DIR");
   add_labs_option(*command, *arguments);
   add_json_flag(*command, context);
-  command->callback([arguments, &context] { make_student_kit(context, *arguments); });
+  command->callback([arguments, &context] { make(context, *arguments, make_student_kit); });
 }
 
 void add_gradescope(CLI::App& kit, Context& context) {
@@ -43,7 +58,7 @@ void add_gradescope(CLI::App& kit, Context& context) {
       ->type_name("N")
       ->check(CLI::Range(1, 39));
   add_json_flag(*command, context);
-  command->callback([arguments, &context] { make_gradescope_kit(context, *arguments); });
+  command->callback([arguments, &context] { make(context, *arguments, make_gradescope_kit); });
 }
 
 // Hidden: run_autograder calls it.
@@ -64,6 +79,7 @@ void add_autograde(CLI::App& kit, Context& context) {
 void add_kit(CLI::App& app, Context& context) {
   CLI::App* kit = app.add_subcommand("kit", "Make what a course hands out or uploads");
   kit->require_subcommand(1);
+  kit->footer("docs/ci.md walks through both.\nExample: labrig kit student --out course-kit");
   add_student(*kit, context);
   add_gradescope(*kit, context);
   add_autograde(*kit, context);

@@ -67,6 +67,8 @@ done
 test_that "a folder that is not empty is refused"
 exits 2 "$labrig" kit student --out "$kit"
 contains "$work/said" "is there already, and not empty"
+exits 2 "$labrig" kit student --out ""
+contains "$work/said" "a variable may not be set"
 test_that "an unknown lab is refused, with the labs there are"
 exits 2 "$labrig" kit student --lab no-such-lab --out "$work/other"
 contains "$work/said" "transfer-cost"
