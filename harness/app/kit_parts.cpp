@@ -90,7 +90,9 @@ void StagedFolder::move_to(const fs::path& out) {
 
 void write_file(const fs::path& path, const std::string& text, bool executable) {
   store::write_atomically(path, text, store::Existing::replace);
-  if (executable) fs::permissions(path, fs::perms(0755));
+  if (executable)
+    fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                    fs::perm_options::add);
 }
 
 std::uintmax_t bytes_below(const fs::path& folder) {
