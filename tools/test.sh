@@ -13,8 +13,8 @@
 # corpus.
 #
 # --full: both kits are also used in an empty Debian (tests/kits/empty_root.sh); the labs are graded with thirty fresh course
-# secrets instead of one (LABRIG_TEST_SECRETS), and one submission twenty
-# times on a busy machine instead of six (LABRIG_TEST_FULL); the thread sanitizer also sees core-test, whose threads are joined at once.
+# secrets instead of one (LABRIG_TEST_SECRETS), and one submission twenty times on a busy machine instead of six
+# (LABRIG_TEST_FULL); the thread sanitizer also sees core-test, whose threads are joined at once.
 . "$(dirname "$0")/common.sh"
 [ "${1:-}" = --full ] && export LABRIG_TEST_SECRETS=30 LABRIG_TEST_FULL=1
 
