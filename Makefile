@@ -19,7 +19,7 @@ test: ## setup, build, all tests; then both sanitizers, fuzzers, and the compari
 	@tools/test.sh
 
 test-full: ## the same, with thirty fresh course secrets and more repetitions
-	@tools/setup.sh --test
+	@tools/setup.sh --test --full
 	@tools/test.sh --full
 
 demo: ## grade every shipped submission of every lab; ends with the path of an index page
@@ -65,5 +65,7 @@ approve: ## accept the present output of the golden tests; look at the differenc
 docs: ## the documents as pages
 	@echo "make docs: the documents are not built into pages yet; read them in docs/" >&2; exit 2
 
-kit: ## what a course hands out
-	@echo "make kit: the course kit is not built yet; labrig new LAB DIR gives one lab's starter" >&2; exit 2
+kit: ## what a course hands out and uploads: make kit [LAB="transfer-cost amp"] [SECRET=course.secret]
+	@tools/setup.sh
+	@tools/build.sh release product
+	@LAB="$(LAB)" SECRET="$(SECRET)" tools/kit.sh

@@ -1,13 +1,13 @@
 #!/bin/bash
-# setup.sh [--test] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
-# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and goes on where it cannot be
-# had; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
+# setup.sh [--test [--full]] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
+# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and programs that look at
+# what labrig writes, and goes on where they cannot be had; --full also debootstrap, for kits in an empty system; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
 # to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
 
 packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
   zlib1g-dev libelf-dev libopenblas-dev libkainjow-mustache-dev libmd4c-dev libmd4c-html0-dev libvalijson-dev libgtest-dev libgmock-dev
-  libbenchmark-dev)
+  libbenchmark-dev libminizip-dev)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   say "setup: this system has no apt-get; CMake names each library that is missing"
@@ -27,7 +27,8 @@ if [[ " $* " == *" --dev "* ]]; then
 fi
 
 wanted=()  # nice to have
-[[ " $* " != *" --test "* ]] || wanted+=(clang-19 libclang-rt-19-dev)
+[[ " $* " != *" --test "* ]] || wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip)
+[[ " $* " != *" --full "* ]] || wanted+=(debootstrap)
 
 # missing PACKAGE...: those that are not installed.
 missing() {

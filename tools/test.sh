@@ -12,8 +12,9 @@
 # clang++ compiles the second of these in half the time of g++. Where there is none, g++ does it; then the fuzzers replay their
 # corpus.
 #
-# --full: the labs are graded with thirty fresh course secrets instead of one (LABRIG_TEST_SECRETS), and one submission twenty
-# times on a busy machine instead of six (LABRIG_TEST_FULL); the thread sanitizer also sees core-test, whose threads are joined at once.
+# --full: both kits are also used in an empty Debian (tests/kits/empty_root.sh); the labs are graded with thirty fresh course
+# secrets instead of one (LABRIG_TEST_SECRETS), and one submission twenty times on a busy machine instead of six
+# (LABRIG_TEST_FULL); the thread sanitizer also sees core-test, whose threads are joined at once.
 . "$(dirname "$0")/common.sh"
 [ "${1:-}" = --full ] && export LABRIG_TEST_SECRETS=30 LABRIG_TEST_FULL=1
 
@@ -65,6 +66,22 @@ fi
 rm -f build/closing-line
 tools/build.sh release
 run_tests release build --
+
+if [ -n "${LABRIG_TEST_FULL:-}" ]; then
+  say "test: kits in an empty system"
+  start=$SECONDS status=0
+  tests/kits/empty_root.sh build . || status=$?
+  case $status in
+    0) summary+=("$(printf '%-11s %4d s  both came to a score' kits $((SECONDS - start)))") ;;
+    77) summary+=("kits: left out, see above") ;;
+    *)
+      closing="0% tests passed: kits: one did not come to a score in an empty system"
+      summary+=("kits: FAILED")
+      finish
+      exit 1
+      ;;
+  esac
+fi
 
 configure "$sanitized"
 build_programs "build-$sanitized" unit-and-contract-tests fuzzers determinism-digest

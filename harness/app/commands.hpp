@@ -56,18 +56,21 @@ bool is_of_the_machine(const Error& error);
 
 // Each adds its sub-command. What it captures by reference lives as long as `context`. An Error that leaves the
 // command's callback is printed by main and ends the program with kUnfit when it is of the machine, else with kUsage.
-void add_labs(CLI::App& app, Context& context);           // labs.cpp: labrig labs
-void add_new(CLI::App& app, Context& context);            // new.cpp: labrig new LAB DIR
-void add_check(CLI::App& app, Context& context);          // check.cpp: labrig check DIR
-void add_hint(CLI::App& app, Context& context);           // hint.cpp: labrig hint CHECK
-void add_grade(CLI::App& app, Context& context);          // grade.cpp: labrig grade PATH --lab ID
-void add_plugin_doctor(CLI::App& app, Context& context);  // plugin_doctor.cpp: labrig plugin doctor PATH
-void add_doctor(CLI::App& app, Context& context);         // doctor.cpp: labrig doctor
-void add_plan(CLI::App& app, Context& context);           // plan.cpp: labrig plan MODEL.toml
-void add_bench(CLI::App& app, Context& context);          // bench.cpp: labrig bench crossover|copies
-void add_report(CLI::App& app, Context& context);         // report.cpp: labrig report index DIR
-void add_triage(CLI::App& app, Context& context);         // triage.cpp: labrig triage [FILE]
-void add_conform(CLI::App& app, Context& context);        // conform.cpp: labrig conform KIND FILE
-void add_explain(CLI::App& app, Context& context);        // explain.cpp: labrig explain TEXT
+void add_labs(CLI::App& app, Context& context);              // labs.cpp: labrig labs
+void add_new(CLI::App& app, Context& context);               // new.cpp: labrig new LAB DIR
+void add_check(CLI::App& app, Context& context);             // check.cpp: labrig check DIR
+void add_hint(CLI::App& app, Context& context);              // hint.cpp: labrig hint CHECK
+void add_grade(CLI::App& app, Context& context);             // grade.cpp: labrig grade PATH --lab ID
+void add_plugin_doctor(CLI::App& app, Context& context);     // plugin_doctor.cpp: labrig plugin doctor PATH
+void add_doctor(CLI::App& app, Context& context);            // doctor.cpp: labrig doctor
+void add_plan(CLI::App& app, Context& context);              // plan.cpp: labrig plan MODEL.toml
+void add_bench(CLI::App& app, Context& context);             // bench.cpp: labrig bench crossover|copies
+void add_report(CLI::App& app, Context& context);            // report.cpp: labrig report index DIR
+void add_report_render(CLI::App& report, Context& context);  // report_render.cpp: labrig report render FILE
+void add_triage(CLI::App& app, Context& context);            // triage.cpp: labrig triage [FILE]
+void add_conform(CLI::App& app, Context& context);           // conform.cpp: labrig conform KIND FILE
+void add_explain(CLI::App& app, Context& context);           // explain.cpp: labrig explain TEXT
+void add_ci(CLI::App& app, Context& context);                // ci.cpp: labrig ci
+void add_kit(CLI::App& app, Context& context);               // kit.cpp: labrig kit student|gradescope
 
 }  // namespace labrig::app

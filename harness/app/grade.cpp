@@ -1,11 +1,14 @@
 // labrig grade PATH --lab ID: runs every case, hidden ones too, and writes the report and its renderings.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "console.hpp"
+#include "format_files.hpp"
 #include "grading.hpp"
 #include "render.hpp"
+#include "store/atomic_file.hpp"
 #include "store/digest.hpp"
 #include "store/run_folder.hpp"
 
@@ -16,34 +19,24 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Arguments {
-  std::string path, lab, out, seed, secret_file;
+  std::string path, lab, out, seed, secret_file, formats = "html,json", previous;
   bool has_out = false;  // --out was given, if only with an empty name
   int jobs = 0;
 };
 
-// The file's text without white space at its end.
-std::string read_secret(const std::string& file) {
-  std::string secret = store::read_file(file).value();
-  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
-  if (secret.empty())
-    throw Error("empty-secret", file + " holds no secret", "the file is empty",
-                "write a line of random text into it, for example: head -c 32 /dev/urandom | base64 > " + file);
-  return secret;
-}
-
-void write_report(const fs::path& folder, const spec::LabSpec& lab, const Json& report) {
+void write_report(const Arguments& arguments, const std::vector<reports::Format>& formats, const spec::LabSpec& lab,
+                  const Json& report) {
   const nlohmann::json plain(report), student = reports::student_view(plain);
-  // The handout lies beside the reports that link to it, so that the folder can be passed on.
-  reports::HtmlOptions html;
-  std::map<std::string, std::string> renderings;
-  if (Result<std::string> handout = store::read_file(lab.folder / "handout.html"); handout.ok()) {
-    html.handout = "handout.html";
-    renderings["handout.html"] = std::move(handout).value();
+  const nlohmann::json previous = read_report_file(arguments.previous);
+  auto renderings = render_files(formats, plain, lab.folder, previous);
+  renderings.erase("report.json");  // is written first, and never over somebody else's
+  if (renderings.contains("report.html")) {
+    const nlohmann::json before = previous.is_object() ? reports::student_view(previous) : previous;
+    renderings["report.student.html"] =
+        render_files({reports::Format::html}, student, lab.folder, before).at("report.html");
   }
-  renderings["report.html"] = reports::render_html(plain, html);
   renderings["report.student.json"] = student.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  renderings["report.student.html"] = reports::render_html(student, html);
-  store::write_run(folder, report, renderings);
+  store::write_run(arguments.out, report, renderings);
 }
 
 void run(Context& context, const Arguments& arguments) {
@@ -55,18 +48,27 @@ void run(Context& context, const Arguments& arguments) {
   if (arguments.has_out && arguments.out.empty())
     throw Error("no-such-folder", "--out has no folder", "the name is empty; a variable may not be set",
                 "give a folder, as in --out report, or leave --out away");
+  const std::vector<reports::Format> formats = read_formats(arguments.formats);
+  read_report_file(arguments.previous);  // what is wrong with it is said before anything runs
   const Submitted submitted = take_submission(context, lab, arguments.path);
   options.plan.submission_hash = submitted.facts.hash;
+  if (arguments.has_out && std::find(formats.begin(), formats.end(), reports::Format::gradescope) != formats.end())
+    options.so_far = [&](const Json& so_far, std::size_t finished, std::size_t total) {
+      store::write_atomically(fs::path(arguments.out) / reports::file_of(reports::Format::gradescope),
+                              reports::render_gradescope_partial(nlohmann::json(so_far), finished, total),
+                              store::Existing::replace);
+    };
   const std::optional<Json> report = run_and_grade(context, lab, submitted, options);
   if (!report) {
     context.exit_code = kInterrupted;
     return;
   }
   // Before anything is printed: who reads the console may stop reading.
-  if (arguments.has_out) write_report(arguments.out, lab, *report);
+  if (arguments.has_out) write_report(arguments, formats, lab, *report);
+  tell_github(context, formats, nlohmann::json(*report), "");
   print_report(context, *report);
   if (arguments.has_out && !context.json && !context.quiet)
-    std::printf("report: %s\n", (fs::path(arguments.out) / "report.html").string().c_str());
+    std::printf("report: %s\n", (fs::path(arguments.out) / reports::file_of(formats.front())).string().c_str());
   context.exit_code = exit_code_of(*report, submitted);
 }
 
@@ -83,6 +85,12 @@ void add_grade(CLI::App& app, Context& context) {
   const CLI::Option* out =
       command->add_option("--out", arguments->out, "Write report.json, report.html and the student's copies here")
           ->type_name("DIR");
+  command
+      ->add_option("--format", arguments->formats,
+                   "With --out: html, json, junit, gradescope, markdown, csv, trace, github, classroom, with commas")
+      ->type_name("LIST");
+  command->add_option("--previous", arguments->previous, "An earlier report.json: the page says what changed since")
+      ->type_name("FILE");
   command->add_option("--seed", arguments->seed, "Seed of the data of every case, instead of the drawn one")
       ->type_name("N");
   command

@@ -69,7 +69,53 @@ fs::path solution_of(const Context& context, const spec::LabSpec& lab) {
   return {};
 }
 
+// Keeps what is known while a run goes on, and tells it. A case that has not run earns nothing yet: time may be over
+// before it does, and a submission could see to that.
+class SoFar {
+ public:
+  SoFar(const spec::LabSpec& lab, const Submitted& submitted, const RunOptions& options,
+        const std::vector<spec::Case>& cases)
+      : lab_(lab), submitted_(submitted), options_(options) {
+    for (const spec::Case& plan : cases) {
+      grade::CaseOutcome& outcome = outcomes_.emplace_back();
+      outcome.plan = plan;
+      outcome.status = grade::Status::timed_out;
+      outcome.reason = grade::Reason{"not-run-yet", "this case has not run yet"};
+    }
+    tell();
+  }
+  void take(std::size_t place, const grade::CaseOutcome& outcome) {
+    outcomes_[place] = outcome;
+    ended_.insert(place);
+    tell();
+  }
+
+ private:
+  void tell() const {
+    if (!options_.so_far) return;
+    Json report = grade::grade(lab_, outcomes_, submitted_.facts);
+    for (std::size_t i = 0; i < outcomes_.size(); ++i)
+      if (!ended_.contains(i)) report["cases"][i]["status"] = name_of(grade::Status::not_run);
+    options_.so_far(report, ended_.size(), outcomes_.size());
+  }
+
+  const spec::LabSpec& lab_;
+  const Submitted& submitted_;
+  const RunOptions& options_;
+  std::vector<grade::CaseOutcome> outcomes_;
+  std::set<std::size_t> ended_;
+};
+
 }  // namespace
+
+std::string read_secret(const std::string& file) {
+  std::string secret = store::read_file(file).value();
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
+  if (secret.empty())
+    throw Error("empty-secret", file + " holds no secret", "the file is empty",
+                "write a line of random text into it, for example: head -c 32 /dev/urandom | base64 > " + file);
+  return secret;
+}
 
 std::uint64_t read_seed(const std::string& text) {
   std::size_t used = 0;
@@ -165,8 +211,10 @@ std::optional<Json> run_and_grade(const Context& context, spec::LabSpec lab, con
     std::vector<spec::Case> cases = chosen_cases(lab, options);
     const supervisor::Job job = make_job(context, lab, submitted.plugin, std::move(cases), options.jobs);
     Progress progress(context, "running");
-    supervisor::RunResult run =
-        supervisor::run_supervised(job, [&](std::size_t done, std::size_t total) { progress.show(done, total); });
+    SoFar so_far(lab, submitted, options, job.cases);
+    supervisor::RunResult run = supervisor::run_supervised(
+        job, [&](std::size_t done, std::size_t total) { progress.show(done, total); },
+        [&](std::size_t place, const grade::CaseOutcome& outcome) { so_far.take(place, outcome); });
     if (run.interrupted) return std::nullopt;
     outcomes = std::move(run.outcomes);
     // Whoever stopped the run, it was not this program's user: no check may be left out for it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -39,7 +40,13 @@ struct RunOptions {
   spec::PlanOptions plan;
   int jobs = 0;                      // 0: every usable core
   std::optional<std::int64_t> task;  // only the cases and checks of this task
+  // Called as cases end with the report of what is known so far. Cases that have not run yet have the status `not_run`,
+  // and earn nothing yet for any check.
+  std::function<void(const nlohmann::ordered_json& report, std::size_t finished, std::size_t total)> so_far;
 };
+
+// The course's secret in a file: its text without white space at the end. Throws Error `empty-secret`.
+std::string read_secret(const std::string& file);
 
 // "1234" or "0x4d2". Throws Error `bad-seed`.
 std::uint64_t read_seed(const std::string& text);

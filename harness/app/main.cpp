@@ -35,6 +35,8 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_explain(program, context);
   app::add_bench(program, context);
   app::add_report(program, context);
+  app::add_ci(program, context);
+  app::add_kit(program, context);
   app::add_triage(program, context);
   app::add_conform(program, context);
 }

@@ -119,6 +119,7 @@ void run_index(const IndexArguments& arguments, Context& context) {
 void add_report(CLI::App& app, Context& context) {
   auto* report = app.add_subcommand("report", "Pages over reports that are already there");
   report->require_subcommand(1);
+  add_report_render(*report, context);
   auto* index = report->add_subcommand("index", "One page over all reports below a folder: DIR/index.html");
   auto arguments = std::make_shared<IndexArguments>();
   index->add_option("DIR", arguments->folder, "Folder with reports, at any depth")->required();

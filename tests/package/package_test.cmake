@@ -68,3 +68,10 @@ foreach(graded plugin folder)
     message(FATAL_ERROR "the ${graded} got ${score} points, not 100")
   endif()
 endforeach()
+
+# Kits of that lab, made by the installed labrig: the student's works by itself, without the lab's own folder.
+run(0 "scale" ${LABRIG} --labs ${LAB}/build/labs kit gradescope --lab scale --out ${WORK}/autograder.zip --json)
+run(0 "is ready" ${LABRIG} --labs ${LAB}/build/labs kit student --lab scale --out ${WORK}/kit)
+run(1 "" ${WORK}/kit/labrig check ${WORK}/kit/scale)
+file(COPY ${LAB}/solution/submission.cpp DESTINATION ${WORK}/kit/scale)
+run(0 "100 / 100" ${WORK}/kit/labrig check ${WORK}/kit/scale)

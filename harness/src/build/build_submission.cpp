@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "build/compiler_messages.hpp"
+#include "build/lesser_user.hpp"
 #include "build/run_program.hpp"
 #include "store/atomic_file.hpp"
 #include "store/digest.hpp"
@@ -94,6 +95,10 @@ class Workplace {
                   "built submissions are kept there, and it cannot be written",
                   "make it writable, or set XDG_CACHE_HOME to a folder that is");
     folder_ = name;
+    const std::optional<LesserUser> user = lesser_user();  // it is the compiler that writes here
+    if (user && ::chown(name.c_str(), user->uid, user->gid) != 0)
+      throw Error("cannot-write", fmt::format("cannot give {} to the user {}", name, user->name),
+                  "the compiler runs as that user and writes there", "set XDG_CACHE_HOME to a folder of a plain disk");
   }
   ~Workplace() {
     std::error_code ignored;
@@ -168,7 +173,7 @@ Result<SubmissionSource> read_submission(const fs::path& folder, const std::vect
 Result<Compiler> find_compiler(const Installation& installation) {
   const char* chosen = std::getenv("LABRIG_CXX");
   const std::string path = chosen && *chosen ? chosen : installation.facts.compiler;
-  const RunResult run = run_program({path, "--version"}, {});
+  const RunResult run = run_program(as_lesser_user({path, "--version"}), {});
   if (!run.succeeded()) return compiler_missing(path, run.ending());
   return Compiler{path, run.output.substr(0, run.output.find('\n'))};
 }
@@ -199,7 +204,7 @@ Result<BuiltSubmission> build_submission(const SubmissionSource& source, const f
     options.cpu_s = kCompilerCpuSeconds;
     options.memory_bytes = kCompilerMemory;
     options.file_bytes = kLargestOutput;
-    const RunResult run = run_program(line, options);
+    const RunResult run = run_program(as_lesser_user(line), options);
     if (!run.started) return compiler_missing(compiler.value().path, run.ending());
     if (!run.succeeded()) return build_failure(run);
     const std::string built = store::read_file(workplace.folder() / "built.labrig.so").value();

@@ -91,6 +91,7 @@ struct LabSpec {
   std::filesystem::path folder;  // where lab.toml lies; empty when parsed from a text
   std::string id, version, title;
   double pass_mark = 60;
+  double points = 100;  // what the checks sum to; less in a student's kit of a lab with hidden checks
   std::vector<std::string> files;
   std::vector<std::string> forbidden_imports;
   Limits limits;

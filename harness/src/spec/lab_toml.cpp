@@ -185,6 +185,9 @@ LabSpec read_lab(TomlReader top) {
   spec.pass_mark = lab.number("pass_mark", 60);
   if (spec.pass_mark < 0 || spec.pass_mark > 100)
     lab.wrong("pass_mark", "a number from 0 to 100", fmt::format("{}", spec.pass_mark));
+  spec.points = lab.number("points", 100);
+  if (spec.points <= 0 || spec.points > 100)
+    lab.wrong("points", "a number above 0, up to 100", fmt::format("{}", spec.points));
   lab.finish();
   TomlReader submission = top.top_table("submission");
   spec.files = submission.texts("files");

@@ -127,9 +127,10 @@ class Validator {
   void check_points() const {
     double sum = 0;
     for (const CheckSpec& check : spec_.checks) sum += check.points;
-    if (std::abs(sum - 100) > 1e-6)
-      throw positions_.error("check.0.points", fmt::format("the points of all checks sum to {}, not to 100", sum),
-                             "a score is out of 100", "change the points of some checks");
+    if (std::abs(sum - spec_.points) > 1e-6)
+      throw positions_.error("check.0.points",
+                             fmt::format("the points of all checks sum to {}, not to {}", sum, spec_.points),
+                             fmt::format("a score is out of {}", spec_.points), "change the points of some checks");
   }
 
   void check_anchor(std::size_t i) const {

@@ -196,14 +196,18 @@ bool run_open_cases(const Job& job, std::vector<std::optional<grade::CaseOutcome
 
 }  // namespace
 
-RunResult run_supervised(const Job& job, const std::function<void(std::size_t, std::size_t)>& progress) {
+RunResult run_supervised(const Job& job, const std::function<void(std::size_t, std::size_t)>& progress,
+                         const std::function<void(std::size_t, const grade::CaseOutcome&)>& case_ended) {
   const SignalScope signals;
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<std::optional<grade::CaseOutcome>> outcomes(job.cases.size());
   std::size_t done = 0;
-  const auto case_ended = [&](std::size_t) { progress(++done, job.cases.size()); };
+  const auto ended = [&](std::size_t place) {
+    progress(++done, job.cases.size());
+    if (case_ended) case_ended(place, *outcomes[place]);
+  };
   for (int tries = 0; tries < 2 && interrupted_by == 0; ++tries)
-    if (run_open_cases(job, outcomes, case_ended)) break;
+    if (run_open_cases(job, outcomes, ended)) break;
 
   RunResult result;
   result.interrupted = interrupted_by != 0;

@@ -16,7 +16,9 @@ struct RunResult {
   bool interrupted = false;                  // Ctrl-C: everything was killed
 };
 
-// `progress(done, total)` is called as cases end. Throws what the supervisor could not do at all.
-RunResult run_supervised(const Job& job, const std::function<void(std::size_t, std::size_t)>& progress);
+// `progress(done, total)` is called as cases end, and after it `case_ended` with the case's place in the job. Throws
+// what the supervisor could not do at all.
+RunResult run_supervised(const Job& job, const std::function<void(std::size_t, std::size_t)>& progress,
+                         const std::function<void(std::size_t, const grade::CaseOutcome&)>& case_ended = {});
 
 }  // namespace labrig::supervisor

@@ -89,13 +89,14 @@ void ReferenceStore::keep(const spec::Case& plan, const grade::Reference& refere
   }
 }
 
-std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::CaseOutcome>& outcomes) {
+std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::CaseOutcome>& outcomes,
+                            bool with_traces) {
   constexpr double kStepMs = 200;
   std::string cases;
   for (const grade::CaseOutcome& outcome : outcomes) {
     grade::Reference reference = outcome.reference.value();
     reference.cpu_ms = std::ceil(reference.cpu_ms / kStepMs) * kStepMs;
-    reference.trace = nullptr;
+    if (!with_traces) reference.trace = nullptr;
     Json item = {{"case", outcome.plan.id}, {"key", case_key(lab, outcome.plan)}};
     item.update(grade::to_json(reference));
     cases += (cases.empty() ? "\n  " : ",\n  ") + item.dump();  // one case a line: readable differences

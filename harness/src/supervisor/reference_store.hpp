@@ -39,8 +39,10 @@ class ReferenceStore {
   std::map<std::string, grade::Reference> shipped_;  // by case key
 };
 
-// The content of a lab's reference.json: figures without traces, so that a change can be read. CPU times are rounded
-// up, so that the file stays the same from run to run.
-std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::CaseOutcome>& outcomes);
+// The content of a lab's reference.json: figures without traces, so that a change can be read; with them for a kit,
+// whose reports then show the reference's timeline. CPU times are rounded up, so that the file stays the same from run
+// to run.
+std::string shipped_figures(const spec::LabSpec& lab, const std::vector<grade::CaseOutcome>& outcomes,
+                            bool with_traces = false);
 
 }  // namespace labrig::supervisor

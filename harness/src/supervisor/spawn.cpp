@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "build/lesser_user.hpp"
 #include "channel/frame.hpp"
 #include "labrig/error.hpp"
 
@@ -71,11 +72,14 @@ class SpawnPlan {
     std::vector<char*> pointers;
     for (std::string& entry : environment) pointers.push_back(entry.data());
     pointers.push_back(nullptr);
-    std::string name = program.string();
-    char* arguments[] = {name.data(), nullptr};
+    std::vector<std::string> command = build::as_lesser_user({program.string()});
+    std::vector<char*> arguments;
+    for (std::string& word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, name.c_str(), &actions_, &attributes_, arguments, pointers.data());
-    if (error != 0) throw not_started(fmt::format("{}: {}", name, std::strerror(error)));
+    const int error =
+        ::posix_spawn(&pid, arguments.front(), &actions_, &attributes_, arguments.data(), pointers.data());
+    if (error != 0) throw not_started(fmt::format("{}: {}", command.front(), std::strerror(error)));
     return pid;
   }
 
