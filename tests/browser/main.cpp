@@ -1,4 +1,5 @@
-// labrig-report-pages write DIR [HANDOUT.html…]   renders every page into DIR, and lists them, with the handouts that lie there
+// labrig-report-pages write DIR [HANDOUT.html…]   renders every page into DIR, and lists them, with the handouts that
+// lie there
 //                                                 already, in pages.json
 // labrig-report-pages time REPORT.json…           size of the page and how long rendering it takes, over 50 times
 #include <algorithm>
@@ -33,7 +34,8 @@ void write_pages(const fs::path& folder, int count, char** handouts) {
     write(folder / (page.name + ".html"), page.html);
     list.push_back({{"name", page.name}, {"kind", page.kind}});
   }
-  for (int i = 0; i < count; ++i) list.push_back({{"name", fs::path(handouts[i]).stem().string()}, {"kind", "handout"}});
+  for (int i = 0; i < count; ++i)
+    list.push_back({{"name", fs::path(handouts[i]).stem().string()}, {"kind", "handout"}});
   write(folder / "pages.json", list.dump(1));
   std::cout << list.size() << " pages\n";
 }

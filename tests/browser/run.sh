@@ -32,6 +32,7 @@ done
 [ -n "$browser" ] || skip "no chromium on this machine (Debian: apt-get install chromium; Ubuntu's package is only a pointer to a snap)"
 
 mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 # Once for all tests that run at the same time; again when the lock file has changed.
 exec 9>"$folder/lock"
 flock 9

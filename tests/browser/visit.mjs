@@ -1,0 +1,70 @@
+// The states in which a page is looked at, and what is looked at in each. `at` says where: {folder, name, kind}.
+import { axe, fileUrl, sizes, watch } from "./browser.mjs";
+import * as inPage from "./in_page.mjs";
+
+// Rules that look at colours, which are the slow ones; the width of the window changes nothing for them.
+const colours = ["color-contrast", "link-in-text-block"];
+
+// Light, dark, print, and narrower and narrower. Returns how long the page took to open, in ms.
+export async function visit(context, findings, { folder, name, kind }) {
+  const url = fileUrl(folder, `${name}.html`);
+  const page = await context.newPage();
+  let state = "light";
+  watch(page, url, findings, () => `${name}, ${state}`);
+  const check = async (fn, argument) => {
+    for (const wrong of await page.evaluate(fn, argument)) findings.add(`${name}, ${state}`, wrong);
+  };
+  try {
+    await page.goto(url);
+    const ms = await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
+    if (kind === "report") await check(inPage.firstScreen, sizes.desk.height);
+    await page.evaluate(inPage.openEverything);
+    await check(inPage.structure, kind === "hostile");
+    await check(inPage.charts);
+    await check(inPage.chartContrast);
+    await check(inPage.overflow, sizes.desk.width);
+    await page.evaluate(axe);
+    await check(inPage.accessibility, {});
+    state = "dark";
+    await page.emulateMedia({ colorScheme: "dark" });
+    await check(inPage.chartContrast);
+    await check(inPage.accessibility, { only: colours });
+    state = "print from dark";
+    await page.emulateMedia({ media: "print" });
+    await check(inPage.onPaper);
+    await check(inPage.deadControls);
+    await check(inPage.chartContrast);
+    await check(inPage.accessibility, { only: colours });
+    await page.emulateMedia({ colorScheme: "light", media: "screen" });
+    for (const size of [sizes.tablet, sizes.phone]) {
+      state = `${size.width} px`;
+      await page.setViewportSize(size);
+      await check(inPage.overflow, size.width);
+    }
+    await check(inPage.accessibility, { without: colours });
+    return ms;
+  } finally {
+    await page.close();
+  }
+}
+
+// As where a reader, or a mail program, lets nothing run.
+export async function visitWithoutScripts(context, findings, { folder, name, kind }) {
+  const url = fileUrl(folder, `${name}.html`);
+  const page = await context.newPage();
+  const where = `${name}, scripts off`;
+  watch(page, url, findings, () => where);
+  const check = async (fn, argument) => {
+    for (const wrong of await page.evaluate(fn, argument)) findings.add(where, wrong);
+  };
+  try {
+    await page.goto(url);
+    if (kind === "report") await check(inPage.firstScreen, sizes.desk.height);
+    await check(inPage.deadControls);
+    await check(inPage.charts);
+    await page.setViewportSize(sizes.phone);
+    await check(inPage.overflow, sizes.phone.width);
+  } finally {
+    await page.close();
+  }
+}
