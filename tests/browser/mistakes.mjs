@@ -27,7 +27,7 @@ const expected = [
   "svg.chart is followed by no table",
   'of "white on yellow" in svg.chart',
   "mistakes, light: axe color-contrast",
-  "mistakes, light (and 1 more): axe html-has-lang",
+  "mistakes, light: axe html-has-lang",
   "mistakes, dark (and 1 more): axe color-contrast",
   "mistakes, print from dark: the paper is not white",
   'mistakes, print from dark (and 1 more): offers button "does nothing"',

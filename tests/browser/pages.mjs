@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { args, Findings, finish, launch, sizes } from "./browser.mjs";
-import { visit, visitWithoutScripts } from "./visit.mjs";
+import { visit, visitUnprotected, visitWithoutScripts } from "./visit.mjs";
 
 const [folder, ...only] = args;
 const bytes = (name) => statSync(join(folder, `${name}.html`)).size;
@@ -18,10 +18,12 @@ const start = Date.now();
 try {
   const plain = await browser.newContext({ viewport: sizes.desk, offline: true });
   const silent = await browser.newContext({ viewport: sizes.desk, offline: true, javaScriptEnabled: false });
+  const unprotected = await browser.newContext({ viewport: sizes.desk, offline: true, bypassCSP: true });
   const worker = async () => {
     for (let at = queue.shift(); at; at = queue.shift()) {
       opened.push({ ...at, ms: await visit(plain, findings, at) });
       await visitWithoutScripts(silent, findings, at);
+      if (at.kind === "hostile") await visitUnprotected(unprotected, findings, at);
     }
   };
   await Promise.all([worker(), worker()]);
