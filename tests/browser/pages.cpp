@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "render.hpp"
@@ -80,12 +81,14 @@ Page hostile(std::string name, const Json& report) { return {std::move(name), "h
 
 // A row for each of `count` students, a fault of the harness among them.
 std::vector<IndexRow> class_rows(std::size_t count) {
+  static constexpr std::array kFirst = {"ada",    "alan",    "barbara", "claude", "donald",
+                                        "edsger", "frances", "grace",   "john",   "lynn"};
   const std::vector<std::string> names = all_samples();
   std::vector<IndexRow> rows;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string& name = names[i % names.size()];
+    const std::string& name = names[(i * i + i / 2) % names.size()];
     rows.push_back(index_row(sample(name), name + ".html"));
-    rows.back().name = fmt::format("student-{:03}", i);
+    rows.back().name = fmt::format("{}-{:02}", kFirst[i % kFirst.size()], i);
   }
   rows.at(count / 2) = index_row(without_score(), "no-score.html");
   return rows;
