@@ -6,12 +6,13 @@
 #   asan          unit and contract tests under the address and undefined-behaviour sanitizers, without the cuda backend; and
 #                 libFuzzer on the command ring, on profiles and on checkpoints, 20,000 inputs each
 #   tsan          those of the simulated card and of training on it, which have threads, under the thread sanitizer
-#   determinism   the same bits from g++ -O3 and from clang++ -O0, in both homes of the card, on a busy machine
+#   determinism   the same bits from the first build, g++ -O3, and from the second, clang++ -O1 with its sanitizers, in both homes
+#                 of the card, on a busy machine
 #
-# clang++ compiles the second and the last of these in half the time of g++. Where there is none, g++ does it; then the fuzzers
-# replay their corpus.
+# clang++ compiles the second of these in half the time of g++. Where there is none, g++ does it; then the fuzzers replay their
+# corpus.
 #
-# --full: the labs are graded with thirty fresh course secrets instead of three (LABRIG_TEST_SECRETS), and one submission twenty
+# --full: the labs are graded with thirty fresh course secrets instead of one (LABRIG_TEST_SECRETS), and one submission twenty
 # times on a busy machine instead of six (LABRIG_TEST_FULL); the thread sanitizer also sees core-test, whose threads are joined at once.
 . "$(dirname "$0")/common.sh"
 [ "${1:-}" = --full ] && export LABRIG_TEST_SECRETS=30 LABRIG_TEST_FULL=1
@@ -54,11 +55,11 @@ build_programs() {
   cmake --build "$1" -j "$(jobs)" --target "${@:2}"
 }
 
-# Presets. clang alone does not say that its libFuzzer is there.
-sanitized=asan unoptimised=unoptimised
+# The preset. clang alone does not say that its libFuzzer is there.
+sanitized=asan
 if clang++-19 -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null \
   <<<'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'; then
-  sanitized=fuzz unoptimised=clang
+  sanitized=fuzz
 fi
 
 rm -f build/closing-line
@@ -66,7 +67,7 @@ tools/build.sh release
 run_tests release build --
 
 configure "$sanitized"
-build_programs "build-$sanitized" unit-and-contract-tests fuzzers
+build_programs "build-$sanitized" unit-and-contract-tests fuzzers determinism-digest
 run_tests asan "build-$sanitized" -- -L '^(unit|contract|fuzz)$'
 
 configure tsan
@@ -79,9 +80,7 @@ if setarch -R true 2>/dev/null; then fixed_layout=(setarch -R); fi
 # Nor does it see how the threads of OpenBLAS, which is not built with it, wait for each other.
 run_tests tsan build-tsan env LABRIG_CPU_THREADS=1 "${fixed_layout[@]}" -- -L '^(unit|contract)$'
 
-configure "$unoptimised"
-build_programs "build-$unoptimised" determinism-digest
-builds=(build "build-$unoptimised")
+builds=(build "build-$sanitized")
 say "test: determinism"
 start=$SECONDS
 if tests/determinism/compare.sh "${builds[@]}"; then

@@ -6,14 +6,14 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <regex>
 
 #include "build/build_submission.hpp"
 #include "console.hpp"
 #include "grading.hpp"
-#include "loader/inspection.hpp"
+#include "render.hpp"
 #include "store/atomic_file.hpp"
 #include "store/digest.hpp"
+#include "watch.hpp"
 
 namespace labrig::app {
 namespace fs = std::filesystem;
@@ -25,30 +25,44 @@ struct Arguments {
   std::string path = ".", lab, seed, device;
   std::int64_t task = 0;
   int jobs = 0;
-  bool debug = false;
+  bool debug = false, watch = false, html = false;
+  std::string html_file;  // empty: in the folder of this submission's last check
 };
 
-// The lab that a submission is for: a plugin's manifest says it, and a folder's CMakeLists.txt in its line
-// `labrig_add_submission(… LAB <id> …)`. Both are only read.
-std::string lab_of(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    throw Error("no-such-submission", "there is nothing at " + path.string(), "no file and no folder has that name",
-                "check the spelling; `labrig new LAB DIR` makes a folder to start from");
-  if (fs::is_regular_file(path, ignored)) {
-    const std::string lab = loader::inspect(path, {LABRIG_SUBMISSION_KIND, "", {}}).manifest.lab;
-    if (!lab.empty()) return lab;
-    throw Error("which-lab", "labrig cannot tell which lab " + path.string() + " is for",
-                "it is a file, but no plugin that names its lab",
-                "give the folder that holds it, or a built .labrig.so");
+// What the last check of a submission left, to compare the next one with: report.json, and the page.
+fs::path last_check(const std::string& lab, const fs::path& path) {
+  return build::cache_folder() / "check" /
+         (lab + "-" + store::sha256_hex(fs::weakly_canonical(path).string()).substr(0, 16));
+}
+
+// The page of this report, with what changed since the last one. The handout lies beside it, as the page links to it.
+fs::path write_page(const Arguments& arguments, const spec::LabSpec& lab, const nlohmann::json& report,
+                    const nlohmann::json& previous) {
+  const fs::path file =
+      arguments.html_file.empty() ? last_check(lab.id, arguments.path) / "report.html" : fs::path(arguments.html_file);
+  reports::HtmlOptions options;
+  if (previous.is_object()) options.previous = &previous;
+  if (const Result<std::string> handout = store::read_file(lab.folder / "handout.html");
+      handout.ok() && arguments.html_file.empty()) {
+    store::write_atomically(file.parent_path() / "handout.html", handout.value(), store::Existing::replace);
+    options.handout = "handout.html";
   }
-  const Result<std::string> text = store::read_file(path / "CMakeLists.txt");
-  std::smatch match;
-  static const std::regex pattern(R"(\bLAB\s+([a-z0-9-]+))");
-  if (text && std::regex_search(text.value(), match, pattern)) return match[1];
-  throw Error("which-lab", "labrig cannot tell which lab " + path.string() + " is for",
-              "it has no CMakeLists.txt with a line labrig_add_submission(… LAB <id> …)",
-              "name the lab: labrig check " + path.string() + " --lab ID");
+  store::write_atomically(file, reports::render_html(report, options), store::Existing::replace);
+  return file;
+}
+
+// Keeps the report for the next check; a check that cannot keep it is a check all the same.
+nlohmann::json replace_last(const spec::LabSpec& lab, const Arguments& arguments, const nlohmann::json& report) {
+  const fs::path file = last_check(lab.id, arguments.path) / "report.json";
+  const Result<std::string> text = store::read_file(file);
+  nlohmann::json previous =
+      text.ok() ? nlohmann::json::parse(text.value(), nullptr, /*allow_exceptions=*/false) : nlohmann::json();
+  try {
+    store::write_atomically(file, report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                            store::Existing::replace);
+  } catch (const Error&) {
+  }
+  return previous;
 }
 
 // Becomes labrig-worker, so that `gdb --args labrig check … --debug` ends up in the student's code. With a device the
@@ -82,9 +96,33 @@ std::string here(const std::string& command, const Arguments& arguments) {
   return "labrig check " + arguments.path + lab + command.substr(general.size());
 }
 
+// The same check once, as a command whose answer is JSON.
+std::vector<std::string> one_try(const Context& context, const spec::LabSpec& lab, const Arguments& arguments) {
+  std::vector<std::string> command = {context.program("labrig").string(), "--quiet"};
+  if (!context.labs.empty()) command.insert(command.end(), {"--labs", lab.folder.parent_path().string()});
+  command.insert(command.end(), {"check", arguments.path, "--lab", lab.id, "--json"});
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {name, value});
+  };
+  add("--task", arguments.task != 0 ? std::to_string(arguments.task) : "");
+  add("--jobs", arguments.jobs != 0 ? std::to_string(arguments.jobs) : "");
+  add("--seed", arguments.seed);
+  if (arguments.html) command.push_back("--html");
+  add("--html-file", arguments.html_file);
+  return command;
+}
+
+void run_watch(Context& context, const spec::LabSpec& lab, const Arguments& arguments) {
+  if (!fs::is_directory(arguments.path))
+    throw Error("no-such-folder", "--watch wants a folder, and " + arguments.path + " is none",
+                "it builds the folder's files again when one of them is saved", "give the folder of your submission");
+  context.exit_code = watch(context, {arguments.path, lab.files, one_try(context, lab, arguments)});
+}
+
 void run(Context& context, const Arguments& arguments) {
   const std::string id = arguments.lab.empty() ? lab_of(arguments.path) : arguments.lab;
   const spec::LabSpec lab = spec::load_lab(context.lab(id)).value();
+  if (arguments.watch) return run_watch(context, lab, arguments);
   RunOptions options;
   options.jobs = arguments.jobs;
   options.plan.hidden = false;
@@ -102,7 +140,10 @@ void run(Context& context, const Arguments& arguments) {
     return;
   }
   if (Json& step = report->at("next_step"); !step.is_null()) step["command"] = here(step["command"], arguments);
+  const nlohmann::json plain(*report), previous = replace_last(lab, arguments, plain);
+  const fs::path page = arguments.html ? write_page(arguments, lab, plain, previous) : fs::path();
   print_report(context, *report);
+  if (!page.empty() && !context.json && !context.quiet) std::printf("page: %s\n", page.string().c_str());
   context.exit_code = exit_code_of(*report, submitted);
 }
 
@@ -111,8 +152,9 @@ void run(Context& context, const Arguments& arguments) {
 void add_check(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("check", "Build your folder and try it on the visible scenarios");
   command->footer(
-      "Nothing is handed in and nothing is kept. Hidden scenarios run in `labrig grade` only.\n"
-      "Example: labrig check my-solution --task 1");
+      "Nothing is handed in; the last report of a folder is kept, to say in --html what has changed since.\n"
+      "Hidden scenarios run in `labrig grade` only.\n"
+      "Example: labrig check my-solution --task 1 --watch");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("DIR", arguments->path, "Your folder (default: this one), or a built .labrig.so");
   command->add_option("--lab", arguments->lab, "The lab's id (default: what the folder's CMakeLists.txt says)")
@@ -130,6 +172,15 @@ void add_check(CLI::App& app, Context& context) {
           ->check(CLI::IsMember({"cuda", "cuda:0", "cuda:1", "cuda:2", "cuda:3", "sim", "sim:0"}));
   command->add_flag("--debug", arguments->debug, "Run the cases in one unprotected process, for a debugger")
       ->excludes(device);
+  command->add_flag("--watch", arguments->watch, "Try again whenever a file is saved, and say what changed")
+      ->excludes(device)
+      ->excludes("--debug");
+  command->add_flag("--html", arguments->html, "Also write a page of this check, with what changed since the last one")
+      ->excludes(device)
+      ->excludes("--debug");
+  command->add_option("--html-file", arguments->html_file, "Where to, with --html (default: a place that it prints)")
+      ->type_name("FILE")
+      ->needs("--html");
   add_json_flag(*command, context);
   command->callback([arguments, &context] { run(context, *arguments); });
 }

@@ -31,6 +31,10 @@ struct Submitted {
 Submitted take_submission(const Context& context, const spec::LabSpec& lab, const std::filesystem::path& path,
                           build::Purpose purpose = build::Purpose::grading);
 
+// The lab that a submission is for: a plugin's manifest says it, and a folder's CMakeLists.txt in its line
+// `labrig_add_submission(… LAB <id> …)`. Both are only read. Throws Error `no-such-submission`, `which-lab`.
+std::string lab_of(const std::filesystem::path& path);
+
 struct RunOptions {
   spec::PlanOptions plan;
   int jobs = 0;                      // 0: every usable core

@@ -27,6 +27,7 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_labs(program, context);
   app::add_new(program, context);
   app::add_check(program, context);
+  app::add_hint(program, context);
   app::add_grade(program, context);
   app::add_plugin_doctor(program, context);
   app::add_doctor(program, context);

@@ -194,7 +194,30 @@ class OomTriage {
       optimizer.step();
       losses.push_back(loss.item());
     }
+    if (out.has("losses") && out.tensor("losses").dim() == 1)
+      verdict.charts.push_back(loss_chart(out.tensor("losses"), losses));
     verdict.require(lab::compare(out.tensor("losses"), tensor(losses), 1e-3, 1e-6), "the losses");
+  }
+
+  static lab::Chart loss_chart(const Tensor& yours, std::span<const double> right) {
+    lab::Chart chart;
+    chart.id = "loss";
+    chart.title = "Loss by step";
+    chart.read =
+        "Steps in micro-batches come to the same losses as steps with all samples at once, so the two curves "
+        "lie on each other. One that is above or below from the first step adds its parts up wrongly; one that "
+        "parts later takes other steps.";
+    chart.x = {"step", "", false};
+    chart.y = {"loss", "", false};
+    const auto line = [](const char* label, const char* role, std::span<const double> losses) {
+      lab::Chart::Line points{label, role, {}};
+      for (std::size_t i = 0; i < losses.size(); ++i) points.points.emplace_back(static_cast<double>(i + 1), losses[i]);
+      return points;
+    };
+    const Tensor yours64 = yours.to(kF64).contiguous();
+    chart.lines = {line("yours", "yours", yours64.data<const double>()),
+                   line("all samples at once, on the host", "reference", right)};
+    return chart;
   }
 
   // --- task 3 ------------------------------------------------------------------------------------------------

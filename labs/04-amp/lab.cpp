@@ -299,6 +299,7 @@ class Amp {
       return verdict.wrong("wrong-shape",
                            "there is not one loss for each of the " + std::to_string(expected.size()) + " steps");
     const auto losses = returned.data<const float>();
+    verdict.charts.push_back(loss_chart(losses, expected, "f32 on the host"));
     for (std::size_t i = 0; i < losses.size(); ++i)
       if (!std::isfinite(losses[i]))
         return verdict.wrong("nan-loss", "in " + s.id + " the loss of step " + std::to_string(i + 1) + " is " +
@@ -320,11 +321,36 @@ class Amp {
     verdict.wrong("not-like-f32", figures);
   }
 
+  static lab::Chart loss_chart(std::span<const float> yours, std::span<const float> right,
+                               const std::string& baseline) {
+    lab::Chart chart;
+    chart.id = "loss";
+    chart.title = "Loss by step";
+    chart.read =
+        "Both curves start from the same parameters and see the same data. A flat curve means that gradients got "
+        "lost or that steps were left out; a gap in it is a loss that was inf or NaN.";
+    chart.x = {"step", "", false};
+    chart.y = {"loss", "", false};
+    const auto line = [](const std::string& label, const char* role, std::span<const float> losses) {
+      lab::Chart::Line points{label, role, {}};
+      for (std::size_t i = 0; i < losses.size(); ++i)
+        points.points.emplace_back(static_cast<double>(i + 1), static_cast<double>(losses[i]));
+      return points;
+    };
+    chart.lines = {line("yours", "yours", yours), line(baseline, "reference", right)};
+    return chart;
+  }
+
   // What the steps changed, against the same in f64: the parameters themselves are mostly what they were.
   void judge_clipping(const lab::Values& in, const lab::Values& out, lab::Verdict& verdict) {
     const Job job = job_of(in);
     const std::vector<Tensor> start = parameters_of(job.start);
-    const std::vector<Tensor> right = parameters_of(train_on_host(job, kF64).network);
+    const Trained trained = train_on_host(job, kF64);
+    const std::vector<Tensor> right = parameters_of(trained.network);
+    if (out.has("losses") && out.tensor("losses").sizes() == trained.losses.sizes()) {
+      const Tensor yours = out.tensor("losses").to(kF32), f64 = trained.losses.to(kF32);
+      verdict.charts.push_back(loss_chart(yours.data<const float>(), f64.data<const float>(), "f64 on the host"));
+    }
     static constexpr std::array kNames = {"input", "bias", "again", "head", "head_bias"};
     for (std::size_t i = 0; i < start.size(); ++i) {
       const Tensor change = sub(right[i], start[i].to(kF64));
@@ -335,9 +361,10 @@ class Amp {
                                                 returned.sizes().str() + " in place of " + start[i].sizes().str());
       const Tensor got = sub(returned.to(kF64), start[i].to(kF64));
       const lab::Comparison comparison = lab::compare(got, change, 0, 0.05 * largest);
-      if (!comparison.equal)
-        return verdict.wrong("wrong-clipping",
-                             std::string("what the steps changed in `") + kNames[i] + "`: " + comparison.text);
+      if (comparison.equal) continue;
+      const std::string what = std::string("what the steps changed in `") + kNames[i] + "`";
+      verdict.mismatches.push_back({what, comparison});
+      verdict.wrong("wrong-clipping", what + ": " + comparison.text);
     }
   }
 };

@@ -5,6 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "svg/axis.hpp"
+#include "svg/lines.hpp"
 #include "units.hpp"
 
 namespace labrig::reports {
@@ -86,25 +88,81 @@ Json memory_rows(const svg::Sides& sides, int count) {
                    {"allocated", cell(yours, &MemoryPoint::allocated_bytes)},
                    {"reserved", cell(yours, &MemoryPoint::reserved_bytes)},
                    {"ref_allocated", cell(reference, &MemoryPoint::allocated_bytes)},
-                   {"ref_reserved", cell(reference, &MemoryPoint::reserved_bytes)}});
+                   {"ref_reserved", cell(reference, &MemoryPoint::reserved_bytes)},
+                   {"pinned", cell(yours, &MemoryPoint::pinned_bytes)},
+                   {"ref_pinned", cell(reference, &MemoryPoint::pinned_bytes)}});
   }
   return out;
 }
 
 Json memory_key(const svg::Sides& sides) {
   Json out = Json::array();
+  const bool pinned = svg::has_pinned(sides);
   const auto add_side = [&](const Trace* trace, std::string_view whose, std::string_view css_class) {
     if (trace == nullptr) return;
     const svg::Peaks peaks = svg::peaks_of(*trace);
-    out.push_back({{"line", "allocated " + std::string(css_class)},
-                   {"label", std::string(whose) + " allocated"},
-                   {"peak", bytes_text(peaks.allocated)}});
-    out.push_back({{"line", "reserved " + std::string(css_class)},
-                   {"label", std::string(whose) + " reserved"},
-                   {"peak", bytes_text(peaks.reserved)}});
+    const auto add = [&](const std::string& name, double peak) {
+      out.push_back({{"line", name + " " + std::string(css_class)},
+                     {"label", std::string(whose) + " " + name},
+                     {"peak", bytes_text(peak)}});
+    };
+    add("allocated", peaks.allocated);
+    add("reserved", peaks.reserved);
+    if (pinned) add("pinned", peaks.pinned);
   };
   add_side(sides.yours, "your", "yours");
   add_side(sides.reference, "reference", "theirs");
+  return out;
+}
+
+Json alive_rows(const svg::Sides& sides) {
+  std::vector<std::string> order;
+  std::map<std::string, std::pair<Alive, Alive>> rows;
+  double largest = 1;
+  const auto add_side = [&](const Trace* trace, Alive std::pair<Alive, Alive>::* side) {
+    if (trace == nullptr) return;
+    for (const Alive& alive : trace->alive) {
+      if (!rows.contains(alive.name)) order.push_back(alive.name);
+      Alive& sum = rows[alive.name].*side;
+      sum.bytes += alive.bytes, sum.count += alive.count;
+      largest = std::max(largest, sum.bytes);
+    }
+  };
+  add_side(sides.yours, &std::pair<Alive, Alive>::first);
+  add_side(sides.reference, &std::pair<Alive, Alive>::second);
+  Json out = Json::array();
+  const auto blocks = [](const Alive& alive) {
+    return alive.count > 0 ? bytes_text(alive.bytes) + (alive.count > 1 ? " in " + count_text(alive.count) : "") : "–";
+  };
+  for (const std::string& name : order) {
+    const auto& [yours, reference] = rows[name];
+    out.push_back({{"name", name},
+                   {"yours", blocks(yours)},
+                   {"reference", blocks(reference)},
+                   {"yours_width", svg::percent(yours.bytes / largest)},
+                   {"reference_width", svg::percent(reference.bytes / largest)}});
+  }
+  return out;
+}
+
+Json chart_rows(const Chart& chart, std::size_t most) {
+  const std::size_t lines = std::min(chart.lines.size(), svg::kMostLines);
+  std::map<double, std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < lines; ++i) {
+    for (const ChartPoint& point : chart.lines[i].points) {
+      auto& row = rows.try_emplace(point.x, lines, "–").first->second;
+      row[i] = point.y ? human(*point.y, chart.y.unit) : "none";
+    }
+  }
+  Json out = Json::array();
+  const std::size_t shown = std::min(rows.size(), most);
+  std::size_t index = 0;
+  for (const auto& [x, cells] : rows) {
+    // The first, the last, and the others evenly between.
+    const std::size_t wanted = shown < 2 ? 0 : (out.size() * (rows.size() - 1) + shown - 2) / (shown - 1);
+    if (index++ < wanted || out.size() == shown) continue;
+    out.push_back({{"x", human(x, chart.x.unit)}, {"cells", cells}});
+  }
   return out;
 }
 

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "chart_data.hpp"
+#include "chart_views.hpp"
 #include "html.hpp"
+#include "svg/axis.hpp"
+#include "svg/timeline.hpp"
 #include "text.hpp"
 #include "units.hpp"
 
@@ -17,9 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kOperationRows = 40;
-constexpr int kMemoryRows = 10;
-constexpr std::size_t kBarsOfAPage = 1000;  // keeps a page below 300 KB however many traces it has
+constexpr std::size_t kBarsOfAPage = 900;  // keeps a page below 500 KB however many traces it has
 
 struct Shown {
   std::string_view icon, tone;
@@ -41,16 +41,18 @@ double ratio_of(double yours, double reference) {
   return yours == 0 ? 1 : std::numeric_limits<double>::infinity();
 }
 
-// Figures of a call that did not return are a part of the work: nothing to compare.
-bool comparable(const Case& c) { return c.status == "ok" || c.status == "wrong_values" || c.status == "hazard"; }
-
-Json metric_rows(const Case& c) {
+// What is zero on both sides goes to `zeros`: named, without a row of its own.
+Json metric_rows(const Case& c, Json& zeros) {
   Json rows = Json::array();
   std::set<std::string> done;
   const auto add = [&](const std::string& name, std::optional<double> yours, std::optional<double> reference) {
     if (!done.insert(name).second) return;
     const MetricInfo info = metric_info(name);
     const bool zero = yours.value_or(0) == 0 && reference.value_or(0) == 0;
+    if (zero && yours && reference) {
+      zeros.push_back({{"label", info.label}, {"name", name}});
+      return;
+    }
     const bool both = yours && reference && comparable(c);
     const double ratio = both ? ratio_of(*yours, *reference) : 1;
     rows.push_back({{"label", info.label},
@@ -106,7 +108,8 @@ std::string hazard_heading(const Hazard& hazard) {
 
 Json hazard_views(const Case& c) {
   Json out = Json::array();
-  for (const Hazard& hazard : c.hazards) {
+  for (std::size_t i = 0; i < c.hazards.size(); ++i) {
+    const Hazard& hazard = c.hazards[i];
     Json rows = Json::array();
     const auto add = [&](std::string_view term, const std::string& value) {
       if (!value.empty()) rows.push_back({{"term", term}, {"value", value}});
@@ -115,44 +118,61 @@ Json hazard_views(const Case& c) {
     add("later", hazard.later);
     add("tensor", hazard.buffer);
     add("bytes of the first pair", hazard.bytes > 0 ? exact(hazard.bytes, "bytes") : "");
+    add("first met at", hazard.time_ps ? time_text(*hazard.time_ps) : "");
     add("pairs", hazard.count > 0 ? count_text(hazard.count) : "");
-    out.push_back(
-        {{"heading", hazard_heading(hazard)}, {"text", hazard.text}, {"rows", rows}, {"has_rows", !rows.empty()}});
+    out.push_back({{"number", i + 1},
+                   {"heading", hazard_heading(hazard)},
+                   {"text", hazard.text},
+                   {"rows", rows},
+                   {"has_rows", !rows.empty()}});
   }
   return out;
 }
 
-svg::Sides sides_of(const Case& c) {
-  return {c.submission_trace ? &*c.submission_trace : nullptr, c.reference_trace ? &*c.reference_trace : nullptr};
+// The pattern as a word, and how many of the wrong values support it.
+Json mismatch_views(const Case& c) {
+  Json out = Json::array();
+  for (const Mismatch& mismatch : c.mismatches) {
+    std::string pattern = mismatch.pattern;
+    std::replace(pattern.begin(), pattern.end(), '-', ' ');
+    const bool counted = mismatch.wrong > 0 && mismatch.pattern_count > 0;
+    out.push_back({{"what", mismatch.what.empty() ? mismatch.code : mismatch.what},
+                   {"code", mismatch.code},
+                   {"text", mismatch.text},
+                   {"wrong", mismatch.total > 0 ? fmt::format("{} of {} values wrong", count_text(mismatch.wrong),
+                                                              count_text(mismatch.total))
+                                                : ""},
+                   {"wrong_width", svg::percent(mismatch.total > 0 ? mismatch.wrong / mismatch.total : 0)},
+                   {"pattern", pattern},
+                   {"support", counted ? fmt::format("{} of {} wrong values fit", count_text(mismatch.pattern_count),
+                                                     count_text(mismatch.wrong))
+                                       : ""},
+                   {"pattern_text", mismatch.pattern_text}});
+  }
+  return out;
 }
 
-void add_charts(const Case& c, std::size_t number, std::size_t most_bars, Json& view) {
-  const svg::Sides sides = sides_of(c);
-  const bool timeline = !svg::used_lanes(sides).empty(), memory = svg::has_memory(sides);
-  const auto cut = [](const Trace* trace) { return trace != nullptr && trace->cut; };
-  std::size_t left_out = 0;
-  view.update(
-      {{"timeline", timeline ? svg::timeline(sides, fmt::format("timeline-{}", number), most_bars) : ""},
-       {"trace_cut", cut(sides.yours) || cut(sides.reference)},
-       {"operations", operation_rows(sides, kOperationRows, left_out)},
-       {"memory",
-        memory ? svg::memory_curve(sides, find(c.parameters, "budget_bytes"), fmt::format("memory-{}", number)) : ""},
-       {"memory_key", memory_key(sides)},
-       {"memory_rows", memory ? memory_rows(sides, kMemoryRows) : Json::array()}});
-  view["operations_more"] = left_out == 0 ? "" : fmt::format("and {} more operations", left_out);
+// Shares out the bars of a page among the rows of its timelines, unless every span can have one.
+std::size_t bars_a_row(const Report& report) {
+  std::size_t rows = 0, spans = 0;
+  for (const Case& c : report.cases) {
+    const svg::Sides sides = sides_of(c);
+    rows += svg::rows_drawn(sides);
+    for (const Trace* trace : {sides.yours, sides.reference}) spans += trace != nullptr ? trace->timeline.size() : 0;
+  }
+  if (spans <= kBarsOfAPage) return kBarsOfAPage;
+  return std::clamp<std::size_t>(kBarsOfAPage / std::max<std::size_t>(rows, 1), 8, 60);
 }
 
 }  // namespace
 
 Json case_views(const Report& report, std::string_view open_case) {
-  std::size_t lanes = 0;
-  for (const Case& c : report.cases) lanes += 2 * svg::used_lanes(sides_of(c)).size();
-  const std::size_t most_bars = std::clamp<std::size_t>(kBarsOfAPage / std::max<std::size_t>(lanes, 1), 8, 60);
-
+  const std::size_t most_bars = bars_a_row(report);
   Json out = Json::array();
   for (std::size_t i = 0; i < report.cases.size(); ++i) {
     const Case& c = report.cases[i];
-    const Json metrics = metric_rows(c), hazards = hazard_views(c);
+    Json zeros = Json::array();
+    const Json metrics = metric_rows(c, zeros), hazards = hazard_views(c), mismatches = mismatch_views(c);
     const auto time = find(c.metrics, "time_ps");
     Json view = {{"anchor", anchor(c.id)},
                  {"id", c.id},
@@ -167,13 +187,17 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"about", about_view(c)},
                  {"hazards", hazards},
                  {"has_hazards", !hazards.empty()},
+                 {"mismatches", mismatches},
+                 {"has_mismatches", !mismatches.empty()},
                  {"notes", c.notes},
                  {"has_notes", !c.notes.empty()},
                  {"metrics", metrics},
-                 {"has_metrics", !metrics.empty()},
+                 {"has_metrics", !metrics.empty() || !zeros.empty()},
+                 {"zeros", zeros},
+                 {"has_zeros", !zeros.empty()},
                  {"output", c.output},
                  {"output_cut", c.output_cut}};
-    add_charts(c, i, most_bars, view);
+    add_chart_views(c, i, most_bars, view);
     out.push_back(std::move(view));
   }
   return out;

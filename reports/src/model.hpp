@@ -46,15 +46,23 @@ struct Span {
   std::string lane, name;
   std::int64_t stream = 0;
   double start_ps = 0, end_ps = 0, bytes = 0;
+  std::string sync = {};  // where the host waits for the card: explicit, value, copy, implicit
 };
 struct MemoryPoint {
-  double time_ps = 0, allocated_bytes = 0, reserved_bytes = 0;
+  double time_ps = 0, allocated_bytes = 0, reserved_bytes = 0, pinned_bytes = 0;
+};
+// All blocks of one name that were alive when most was allocated.
+struct Alive {
+  std::string name;
+  double bytes = 0, count = 0;
 };
 struct Trace {
   std::vector<Span> timeline;
   std::vector<MemoryPoint> memory;
   bool cut = false;
   double end_ps = 0;  // of the last span or point
+  std::optional<double> peak_ps = {};
+  std::vector<Alive> alive = {};
 };
 
 // Accesses to the same bytes that nothing orders.
@@ -62,6 +70,39 @@ struct Hazard {
   std::string kind, text, earlier, later, buffer;
   std::optional<std::int64_t> earlier_stream, later_stream;  // none: the host
   double count = 0, bytes = 0;
+  std::optional<double> time_ps = {};
+};
+
+// What the case's card can do.
+struct Card {
+  std::string title;
+  double capacity_bytes = 0, flops_per_s = 0, matrix_flops_per_s = 0, memory_bytes_per_s = 0;
+  double up_bytes_per_s = 0, down_bytes_per_s = 0;
+};
+
+// A tensor that is not as expected.
+struct Mismatch {
+  std::string what, code, text, pattern, pattern_text;
+  double wrong = 0, total = 0, pattern_count = 0;
+};
+
+// Curves of the lab's judge.
+struct ChartAxis {
+  std::string label, unit;
+  bool logarithmic = false;
+};
+struct ChartPoint {
+  double x = 0;
+  std::optional<double> y;  // none: a gap
+};
+struct ChartLine {
+  std::string label, role;
+  std::vector<ChartPoint> points;
+};
+struct Chart {
+  std::string id, title, read;
+  ChartAxis x, y;
+  std::vector<ChartLine> lines;
 };
 
 using Numbers = std::vector<std::pair<std::string, double>>;  // in the order of known_metrics(), then by name
@@ -73,7 +114,10 @@ struct Case {
   Numbers parameters, metrics, figures, reference;
   std::vector<Hazard> hazards;
   std::vector<std::string> notes;
-  std::optional<Trace> submission_trace, reference_trace;  // both start at 0
+  std::optional<Trace> submission_trace, reference_trace;  // both on a clock that starts with the call
+  std::optional<Card> card;
+  std::vector<Mismatch> mismatches;
+  std::vector<Chart> charts;
 };
 
 struct Task {

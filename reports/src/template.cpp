@@ -40,7 +40,7 @@ mustache::data to_data(const nlohmann::json& value) {
 }  // namespace
 
 std::string fill(const std::string& name, nlohmann::json view) {
-  view["css"] = templates().at("style.css");
+  view["css"] = templates().at("style.css") + templates().at("charts.css");
   mustache::data data = to_data(view);
   for (const auto& [file, text] : templates()) data.set(file, mustache::data(text));
   mustache::mustache page(templates().at(name));

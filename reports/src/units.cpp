@@ -98,6 +98,7 @@ const std::vector<MetricInfo>& known_metrics() {
       {"d2h_copies", "copies down", ""},
       {"launches", "kernels launched", ""},
       {"device_flops", "arithmetic on the card", "flops"},
+      {"device_bytes", "device memory that kernels used", "bytes"},
       {"hidden_copies", "hidden copies", ""},
       {"hidden_copy_bytes", "bytes of hidden copies", "bytes"},
       {"syncs_explicit", "waits asked for", ""},

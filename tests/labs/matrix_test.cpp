@@ -1,7 +1,7 @@
 // The table of every lab (labs/NN-<id>), graded for real: the solution gets all points, the starter none, alternates at
 // least 95, and each flawed variant and each cheat loses exactly the checks of its row
 // (plugins/{flawed,hostile}/<lab>/expected.toml), with the code of the row, and full points elsewhere. Each is graded
-// once with the public secret and once with each fresh one: LABRIG_TEST_SECRETS says how many (3; `make test-full`
+// once with the public secret and once with each fresh one: LABRIG_TEST_SECRETS says how many (1; `make test-full`
 // takes 30).
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ class LabMatrix : public testing::Test {
     grade_and_compare({});
     const char* count = std::getenv("LABRIG_TEST_SECRETS");
     const Scratch scratch;
-    for (int i = 0; i < (count != nullptr ? std::atoi(count) : 3); ++i) {
+    for (int i = 0; i < (count != nullptr ? std::atoi(count) : 1); ++i) {
       SCOPED_TRACE("matrix-secret-" + std::to_string(i));
       std::ofstream(scratch / "secret") << "matrix-secret-" << i;
       grade_and_compare({"--secret-file", scratch / "secret"});

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "labrig/lab.hpp"
+#include "pattern.hpp"
 
 namespace labrig::lab {
 
@@ -20,6 +21,13 @@ std::string index_text(const Dims& sizes, std::int64_t at) {
   return index.str();
 }
 
+std::string number_text(double value) { return std::isnan(value) ? "NaN" : fmt::format("{:.6g}", value); }
+
+std::span<const std::byte> bytes_of(const Tensor& plain) {
+  return {static_cast<const std::byte*>(plain.data_ptr()),
+          static_cast<std::size_t>(plain.numel()) * element_bytes(plain.dtype())};
+}
+
 Comparison different(std::string code, std::string text) {
   Comparison result;
   result.code = std::move(code);
@@ -31,7 +39,6 @@ Comparison different(std::string code, std::string text) {
 
 Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, double atol, std::optional<Dtype> dtype,
                    const Tensor& before) {
-  (void)before;
   if (!actual.defined()) return different("wrong-shape", "it is undefined: nothing was assigned to it");
   if (actual.sizes() != expected.sizes())
     return different("wrong-shape",
@@ -40,28 +47,48 @@ Comparison compare(const Tensor& actual, const Tensor& expected, double rtol, do
     return different("wrong-dtype",
                      fmt::format("its type is {}, expected {}", name_of(actual.dtype()), name_of(*dtype)));
 
-  const Tensor actual64 = actual.to(Dtype::f64).contiguous(), expected64 = expected.contiguous();
-  const auto got = actual64.data<const double>(), want = expected64.data<const double>();
+  const Tensor plain = actual.contiguous();
+  const Tensor actual64 = plain.to(Dtype::f64), expected64 = expected.contiguous();
+  Differences differences;
+  differences.sizes = actual.sizes();
+  differences.got = actual64.data<const double>();
+  differences.want = expected64.data<const double>();
+  differences.bytes = bytes_of(plain);
+  differences.rtol = rtol;
+  differences.atol = atol;
+  // An infinite expectation accepts nothing but the same infinity; NaN compares false.
+  for (std::size_t i = 0; i < differences.got.size(); ++i)
+    if (!differences.near(differences.got[i], differences.want[i])) differences.wrong.push_back(i);
+
   Comparison result;
   result.total = actual.numel();
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const bool near = got[i] == want[i] || std::abs(got[i] - want[i]) <= atol + rtol * std::abs(want[i]);
-    // An infinite tolerance (an infinite expectation) accepts nothing but the same infinity; NaN compares false.
-    if (near && (std::isfinite(want[i]) || got[i] == want[i])) continue;
-    if (result.wrong++ == 0) first = i;
-  }
+  result.wrong = static_cast<std::int64_t>(differences.wrong.size());
   result.equal = result.wrong == 0;
   if (result.equal) return result;
-  result.code = std::isfinite(got[first]) ? "wrong-values" : "not-finite";
-  result.text = fmt::format("{} of {} values {} wrong; first at {}: {:.6g}, expected {:.6g}", result.wrong,
-                            result.total, result.wrong == 1 ? "is" : "are",
-                            index_text(actual.sizes(), static_cast<std::int64_t>(first)), got[first], want[first]);
+  const std::size_t first = differences.wrong.front();
+  const double got = differences.got[first];
+  result.code = std::isfinite(got) ? "wrong-values" : "not-finite";
+  result.text =
+      fmt::format("{} of {} values {} wrong; first at {}: {}, expected {}", result.wrong, result.total,
+                  result.wrong == 1 ? "is" : "are", index_text(actual.sizes(), static_cast<std::int64_t>(first)),
+                  number_text(got), number_text(differences.want[first]));
+  Tensor before64;
+  if (before.defined() && before.sizes() == expected.sizes()) {
+    before64 = before.to(Dtype::f64).contiguous();
+    differences.before = before64.data<const double>();
+  }
+  Pattern pattern = find_pattern(differences);
+  result.pattern = std::move(pattern.name);
+  result.pattern_text = std::move(pattern.text);
+  result.pattern_count = pattern.count;
   return result;
 }
 
 void Verdict::require(const Comparison& comparison, const std::string& what) {
-  if (!comparison.equal) wrong(comparison.code, what + ": " + comparison.text);
+  if (comparison.equal) return;
+  constexpr std::size_t kMostMismatches = 20;
+  if (mismatches.size() < kMostMismatches) mismatches.push_back({what, comparison});
+  wrong(comparison.code, what + ": " + comparison.text);
 }
 
 }  // namespace labrig::lab

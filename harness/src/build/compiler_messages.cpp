@@ -8,6 +8,8 @@ namespace labrig::build {
 
 namespace {
 
+constexpr std::size_t kLongestLine = 300;  // messages about templates run to thousands of letters
+
 bool has(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
 
 // The student's files are compiled by relative names, everything else by absolute ones.
@@ -21,6 +23,49 @@ std::string origin_of(const std::vector<std::string>& lines, std::size_t error) 
     if (is_in_student_file(lines[i]) && has(lines[i], "required from"))
       return lines[i].substr(0, lines[i].find(": ")) + ": ";
   return {};
+}
+
+// "labrig/plugin.hpp:54:65: error: …" of "/home/…/include/labrig/plugin.hpp:54:65: error: …".
+std::string without_folders(std::string line) {
+  if (!line.starts_with('/')) return line;
+  const std::size_t end = line.find(':');
+  const std::string_view path = std::string_view(line).substr(0, end);
+  std::size_t from = path.rfind("/labrig/");
+  if (from == std::string_view::npos) from = path.rfind('/');
+  return line.substr(from + 1);
+}
+
+bool is_error(std::string_view line) { return has(line, ": error: ") || has(line, ": fatal error: "); }
+
+// "   54 |   entry.create = …" and the mark below it, as g++ shows the code of a message.
+std::string code_below(const std::vector<std::string>& lines, std::size_t error) {
+  std::string code;
+  for (std::size_t i = error + 1; i < lines.size() && i <= error + 2; ++i) {
+    const std::size_t bar = lines[i].find(" | ");
+    if (bar == std::string::npos || lines[i].find_first_not_of(" 0123456789") < bar) break;
+    code += "\n" + lines[i].substr(0, kLongestLine);
+  }
+  return code;
+}
+
+// "interface.hpp:65:26: note:     'virtual Tensor Submission::score(…)'", of a class that cannot be made.
+std::string missing_functions(const std::vector<std::string>& lines, std::size_t error) {
+  std::string missing;
+  for (std::size_t i = error + 1; i < lines.size() && !is_error(lines[i]); ++i) {
+    const std::size_t at = lines[i].find("note:     'virtual ");
+    if (at == std::string::npos) continue;
+    const std::size_t from = lines[i].find('\'', at) + 1;
+    missing += "\n  " + lines[i].substr(from, lines[i].rfind('\'') - from);
+  }
+  return missing.empty()
+             ? ""
+             : "\nthese functions of the interface are not written, or not with these parameters:" + missing;
+}
+
+std::string more_errors(const std::vector<std::string>& lines, std::size_t first) {
+  std::size_t count = 0;
+  for (std::size_t i = first + 1; i < lines.size(); ++i) count += is_error(lines[i]) ? 1 : 0;
+  return count == 0 ? "" : "\nand " + std::to_string(count) + (count == 1 ? " more error" : " more errors");
 }
 
 // "/usr/bin/ld: …", "collect2: …", "{standard input}: …": a program of the compiler speaks of itself.
@@ -57,8 +102,13 @@ std::string first_error(const std::string& output) {
   const std::vector<std::string> lines = lines_of(output);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
-    if (has(line, ": error: ") || has(line, ": fatal error: "))
-      return is_in_student_file(line) ? line : origin_of(lines, i) + line;
+    if (is_error(line)) {
+      const bool own = is_in_student_file(line);
+      std::string told = own ? line : origin_of(lines, i) + without_folders(line);
+      if (told.size() > kLongestLine) told.resize(kLongestLine), told += " …";
+      if (own) told += code_below(lines, i);
+      return told + missing_functions(lines, i) + more_errors(lines, i);
+    }
     // The linker: "submission.cpp:(.text+0x1a): undefined reference to `helper(int)'"
     if (const std::size_t at = line.find("undefined reference to "); at != std::string::npos) return line.substr(at);
   }

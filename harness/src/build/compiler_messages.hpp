@@ -5,9 +5,14 @@
 
 namespace labrig::build {
 
-// "submission.cpp:12:5: error: …", the first error; of template errors the line in the student's file that they come
-// from is put in front. What the linker cannot find is demangled by g++ already. The whole output when nothing in it
-// looks like an error.
+// What a student needs of it, a few lines:
+//
+//   submission.cpp:12:5: error: …               the first error, and below it the line of code with its mark
+//   and 3 more errors
+//
+// An error inside a header is told at the line of the student's file that asked for it. For a class that cannot be made
+// the functions that it does not have are listed. What the linker cannot find is demangled by g++ already. Folders of
+// this machine are left out. The output's beginning when nothing in it looks like an error.
 std::string first_error(const std::string& output);
 
 // The line in which a part of the compiler says that it could not work at all: no room, a program missing. Empty when

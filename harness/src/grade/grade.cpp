@@ -102,7 +102,10 @@ Json case_json(const CaseOutcome& outcome) {
                {"reference", outcome.reference ? to_json(outcome.reference->metrics) : Json::object()},
                {"hazards", Json::array()},
                {"notes", outcome.notes},
-               {"trace", nullptr}};
+               {"trace", nullptr},
+               {"card", outcome.card},
+               {"mismatches", outcome.mismatches},
+               {"charts", outcome.charts}};
   for (const Hazard& hazard : outcome.hazards) json["hazards"].push_back(to_json(hazard));
   if (outcome.reason) json["reason"] = reason_json(outcome.reason->code, outcome.reason->text);
   for (const auto& [name, value] : plan.parameters) json["parameters"][name] = value;

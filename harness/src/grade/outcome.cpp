@@ -134,19 +134,22 @@ Hazard hazard_from(const Json& json) {
   hazard.later = side_from(json.at("later"));
   json.at("buffer").get_to(hazard.buffer);
   json.at("bytes").get_to(hazard.bytes);
+  if (json.contains("time_ps")) hazard.time_ps = json.at("time_ps").get<std::int64_t>();
   return hazard;
 }
 
 }  // namespace
 
 Json to_json(const Hazard& hazard) {
-  return {{"kind", hazard.kind},
-          {"text", hazard.text},
-          {"count", hazard.count},
-          {"earlier", to_json(hazard.earlier)},
-          {"later", to_json(hazard.later)},
-          {"buffer", hazard.buffer},
-          {"bytes", hazard.bytes}};
+  Json json = {{"kind", hazard.kind},
+               {"text", hazard.text},
+               {"count", hazard.count},
+               {"earlier", to_json(hazard.earlier)},
+               {"later", to_json(hazard.later)},
+               {"buffer", hazard.buffer},
+               {"bytes", hazard.bytes}};
+  if (hazard.time_ps) json["time_ps"] = *hazard.time_ps;
+  return json;
 }
 
 Json to_json(const CaseOutcome& outcome) {
@@ -164,6 +167,9 @@ Json to_json(const CaseOutcome& outcome) {
                {"hazards", Json::array()},
                {"notes", outcome.notes},
                {"trace", outcome.trace},
+               {"card", outcome.card},
+               {"mismatches", outcome.mismatches},
+               {"charts", outcome.charts},
                {"from_threads", outcome.from_threads},
                {"cpu_ms", outcome.cpu_ms},
                {"wall_ms", outcome.wall_ms}};
@@ -193,6 +199,9 @@ CaseOutcome outcome_from(const Json& json) {
   for (const Json& hazard : json.at("hazards")) outcome.hazards.push_back(hazard_from(hazard));
   json.at("notes").get_to(outcome.notes);
   outcome.trace = json.at("trace");
+  outcome.card = json.at("card");
+  outcome.mismatches = json.at("mismatches");
+  outcome.charts = json.at("charts");
   json.at("from_threads").get_to(outcome.from_threads);
   json.at("cpu_ms").get_to(outcome.cpu_ms);
   json.at("wall_ms").get_to(outcome.wall_ms);

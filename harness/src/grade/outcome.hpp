@@ -56,8 +56,9 @@ struct Hazard {
   std::string text;  // three lines: what, why, fix
   std::int64_t count = 0;
   Side earlier, later;
-  std::string buffer;      // the tensor that both touch
-  std::int64_t bytes = 0;  // of the first pair
+  std::string buffer;                   // the tensor that both touch
+  std::int64_t bytes = 0;               // of the first pair
+  std::optional<std::int64_t> time_ps;  // when the later one of the first pair was submitted
 };
 
 using Rows = std::vector<std::pair<std::string, std::int64_t>>;  // name and value, in the order of the report
@@ -85,6 +86,9 @@ struct CaseOutcome {
   std::vector<Hazard> hazards;     // groups, the first 20
   std::vector<std::string> notes;  // odd but legal: bytes read that nothing has written
   nlohmann::ordered_json trace;
+  nlohmann::ordered_json card;                                          // what it can do; null without one
+  nlohmann::ordered_json mismatches = nlohmann::ordered_json::array();  // the judge's, as they stand in the report
+  nlohmann::ordered_json charts = nlohmann::ordered_json::array();
   bool from_threads = false;       // threads of the submission drove the card: its time is ordered by arrival
   double cpu_ms = 0, wall_ms = 0;  // shown, never graded
 

@@ -132,6 +132,13 @@ std::string evidence(const CaseShare& share) {
   return text;
 }
 
+// What the wrong values of the case have in common, of the first comparison where that is clear.
+std::string pattern_text(const CaseOutcome& outcome) {
+  for (const Json& mismatch : outcome.mismatches)
+    if (!mismatch.at("pattern").is_null()) return mismatch.at("pattern_text").get<std::string>();
+  return "";
+}
+
 // Lost by the student's doing, and by the check's own rule or by a call that did not come back: something to act on.
 bool is_root(const CheckResult& result) {
   if (result.status != CheckStatus::failed && result.status != CheckStatus::partial) return false;
@@ -208,6 +215,9 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
     json["next"] = tip.next;
   }
   json["evidence"] = fill(evidence(share), share);
+  if (share.condition->rule == spec::Rule::values)
+    if (const std::string pattern = pattern_text(*share.outcome); !pattern.empty())
+      json["evidence"] = fmt::format("{}. {}", json["evidence"].get<std::string>(), pattern);
   return json;
 }
 
@@ -218,9 +228,12 @@ Json next_step(std::span<const CheckResult> results) {
   const spec::CheckSpec& check = *first->spec;
   std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
   if (share.loss == Loss::case_end) {
-    text = reason_text(share);
-    if (share.code == "crashed" || share.outcome->status != Status::crashed)
-      text += fmt::format(": {}", advice(*share.outcome).next);
+    // Of a crash the reason is long and stands beside the check; what to do is shorter.
+    const std::string next = advice(*share.outcome).next;
+    if (share.code == "crashed")
+      text = fmt::format("the call crashed in {}: {}", share.outcome->plan.id, next);
+    else
+      text = reason_text(share) + (share.outcome->status == Status::crashed ? "" : fmt::format(": {}", next));
   }
   return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
 }

@@ -71,6 +71,7 @@ class Attempt {
 
   CaseOutcome run() {
     try {
+      if (outcome_.plan.device == DeviceType::sim) outcome_.card = card_rates_json(outcome_.plan);
       Judge judge(around_.lab.folder, around_.lab.id, *around_.judging);
       lab::Values inputs;
       WorkerRun run = run_processes([&] {

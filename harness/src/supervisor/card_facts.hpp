@@ -19,8 +19,12 @@ sim::MachineOptions machine_options(const spec::Case& plan, const spec::Limits& 
 grade::Rows metric_rows(const spec::Case& plan, const sim::Report& report);
 // The groups of unordered accesses, by the names of docs/architecture.md §10.
 std::vector<grade::Hazard> hazards_of(const sim::Report& report);
-// T of docs/architecture.md §10: timeline and memory curve.
+// T of docs/architecture.md §10: timeline, memory curve, and what was alive at its peak. Kept small (thin_trace.hpp),
+// as every case of a report has two.
 nlohmann::ordered_json trace_json(const sim::Report& report);
+
+// What the card of the case can do.
+nlohmann::ordered_json card_rates_json(const spec::Case& plan);
 
 // Everything in a profile that can change a metric, as one text; for the key of reference figures.
 std::string profile_facts(const std::string& name);

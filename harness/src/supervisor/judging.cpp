@@ -1,5 +1,7 @@
 #include "supervisor/judging.hpp"
 
+#include "supervisor/verdict_json.hpp"
+
 namespace labrig::supervisor {
 
 namespace {
@@ -62,6 +64,8 @@ void Judge::judge(const lab::Values& inputs, const lab::Values& outputs, const g
   outcome.figures = verdict.figures;
   for (const auto& [name, finding] : verdict.findings)
     outcome.findings[name] = {finding.share, finding.code, finding.text};
+  outcome.mismatches = mismatches_json(verdict);
+  outcome.charts = charts_json(verdict);
   outcome.status = verdict.values_right ? grade::Status::ok : grade::Status::wrong_values;
   if (!verdict.values_right) outcome.reason = grade::Reason{verdict.code, verdict.text};
 }

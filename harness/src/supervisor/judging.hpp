@@ -25,8 +25,8 @@ class Judge {
   Judge& operator=(const Judge&) = delete;
 
   lab::Values inputs(const spec::Case& plan);
-  // Fills status, reason, figures and findings of an outcome whose call came back. Throws what the judge throws, but
-  // for an output that is missing, or of another type or shape: that is the submission's, and wrong.
+  // Fills status, reason, figures, findings, mismatches and charts of an outcome whose call came back. Throws what the
+  // judge throws, but for an output that is missing, or of another type or shape: that is the submission's, and wrong.
   // `reference`: what the reference solution does in the case; null when that is what is judged.
   void judge(const lab::Values& inputs, const lab::Values& outputs, const grade::Reference* reference,
              grade::CaseOutcome& outcome);

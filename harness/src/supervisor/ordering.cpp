@@ -35,6 +35,14 @@ CaseOutcome as_hazard(CaseOutcome outcome, std::string code, std::string text) {
   return outcome;
 }
 
+// What was wrong only when the card worked late says more about the order than any text.
+void take_mismatches(CaseOutcome& eager, const CaseOutcome& late) {
+  if (!eager.mismatches.empty()) return;
+  eager.mismatches = late.mismatches;
+  for (auto& mismatch : eager.mismatches)
+    mismatch["what"] = mismatch["what"].get<std::string>() + ", when the card works as late as it may";
+}
+
 // "hazard: kernel …" is a heading of its own in reports.
 std::string without_heading(const std::string& text) { return text.starts_with("hazard: ") ? text.substr(8) : text; }
 
@@ -52,6 +60,7 @@ CaseOutcome with_order(CaseOutcome eager, const std::optional<CaseOutcome>& late
   }
   if (late && !late->hazards.empty()) eager.hazards = late->hazards;
   if (late && eager.notes.empty()) eager.notes = late->notes;
+  if (late) take_mismatches(eager, *late);
   if (!eager.hazards.empty()) {
     if (late) set_hazards(eager, static_cast<std::int64_t>(late->quantity("hazards").value_or(0)));
     const grade::Hazard first = eager.hazards.front();

@@ -50,10 +50,9 @@ class Run {
                 cancelled,
                 &orphans_,
                 &judging_},
-        references_(
-            around_.lab, job.cache,
-            {job.solution, job.lab / "judge.so", job.lab / "call.so", core_library(), job.programs / "labrig-device"}) {
-  }
+        references_(around_.lab, job.cache,
+                    {job.solution, job.lab / "judge.so", job.lab / "call.so", core_library(),
+                     job.programs / "labrig-device", job.programs / "labrig-supervisor"}) {}
 
   // With its reference. A fault is tried once more.
   CaseOutcome run_case(const spec::Case& plan) {

@@ -11,6 +11,8 @@ list(APPEND LABRIG_HARNESS_SOURCES
   src/supervisor/reference_store.cpp
   src/supervisor/run_job.cpp
   src/supervisor/spawn.cpp
+  src/supervisor/thin_trace.cpp
+  src/supervisor/verdict_json.cpp
   src/supervisor/worker_run.cpp
 )
 # It walks the fields of a profile, which the card keeps to itself.

@@ -230,7 +230,11 @@ std::optional<Result<Diagnosis>> diagnosis_of(const json& all) {
       (text_of(all, "schema").starts_with("labrig.history/") || (all.contains("rows") && all.contains("card")))) {
     Result<MemoryHistory> history = history_from(all);
     if (!history.ok()) return Result<Diagnosis>(history.error());
-    return Result<Diagnosis>(diagnose(history.value()));
+    try {
+      return Result<Diagnosis>(diagnose(history.value()));
+    } catch (const Error& error) {
+      return Result<Diagnosis>(error);
+    }
   }
   if (all.is_object() && (all.contains("segments") || all.contains("device_traces")))
     return Result<Diagnosis>(diagnose(snapshot_of(all)));

@@ -56,6 +56,7 @@ struct Metrics {
   std::uint64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, pinned_peak_bytes = 0;  // the last: requested
   std::uint64_t pinned_taken_peak_bytes = 0;  // pinned memory that the driver has handed out
   std::uint64_t hazards = 0;
+  std::uint64_t device_bytes = 0;  // that kernels read and wrote, as they are priced
   std::int64_t busy_compute_ps = 0, busy_up_ps = 0, busy_down_ps = 0, overlap_ps = 0;  // engine use; copy with compute
   // Of the loop: what lies between the first and the last mark of the lab (Call::mark_loop), or the whole call where it
   // sets none. Full stops are waits for all that a card does: synchronize(device), memory given back to the driver.
@@ -73,11 +74,25 @@ struct Span {
   std::int64_t start_ps = 0, end_ps = 0;
   std::uint64_t bytes = 0;  // moved, for copies
   std::string name;         // "matmul", "copy features", "sync"
+  // Why the host waits for the card here; none where it does not.
+  enum class Wait : std::uint8_t { none, asked, value, copy, implicit } wait = Wait::none;
 };
 // One step of the memory curve.
 struct MemoryPoint {
   std::int64_t time_ps = 0;
   std::uint64_t allocated_bytes = 0, reserved_bytes = 0, pinned_bytes = 0;
+};
+
+// What was alive when most was allocated.
+struct Peak {
+  struct Alive {
+    std::string name;  // of the tensor, else of the kernel that made it; "unnamed" where none did
+    std::uint64_t bytes = 0, count = 0;
+    bool operator==(const Alive&) const = default;
+  };
+  std::int64_t time_ps = 0;
+  std::vector<Alive> alive;  // by name, the largest first; at most 16, the last of which may be "others"
+  bool operator==(const Peak&) const = default;
 };
 
 // Two accesses to the same bytes that nothing orders, of which one writes (S6, S7): all pairs of one kind between the
@@ -94,6 +109,7 @@ struct Hazard {
   std::uint64_t offset = 0, bytes = 0;  // the first range of the first pair, in that tensor
   std::uint64_t count = 0;              // pairs in this group
   std::string text;                     // three lines: what, why, fix
+  std::int64_t time_ps = 0;             // the host's clock when the later one of the first pair was submitted
 };
 
 struct Report {
@@ -101,6 +117,7 @@ struct Report {
   std::vector<std::uint64_t> peak_allocated_bytes_by_card;  // of each card alone, at its own moment
   std::vector<Span> timeline;                               // the first Limits::trace_events
   std::vector<MemoryPoint> memory;
+  Peak peak;  // of all cards together
   // At most 20 groups; Metrics::hazards counts every pair. Both are empty in a program whose order is right.
   std::vector<Hazard> hazards;
   // What is odd but legal, one line each, at most 20: bytes read that nothing has written, possible hazards.

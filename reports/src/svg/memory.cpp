@@ -64,8 +64,41 @@ std::string curve(const Trace& trace, double MemoryPoint::* value, std::string_v
 
 std::string describe(std::string_view who, const Trace& trace) {
   const Peaks peaks = peaks_of(trace);
-  return fmt::format("{}: at most {} allocated and {} reserved.", who, bytes_text(peaks.allocated),
-                     bytes_text(peaks.reserved));
+  std::string out = fmt::format("{}: at most {} allocated, at {}, and {} reserved", who, bytes_text(peaks.allocated),
+                                time_text(peaks.at_ps), bytes_text(peaks.reserved));
+  return out + (peaks.pinned > 0 ? fmt::format("; {} pinned on the host.", bytes_text(peaks.pinned)) : ".");
+}
+
+std::string curves_of(const Sides& sides, double end_ps, double largest) {
+  std::string out;
+  const bool pinned = has_pinned(sides);
+  for (const auto& [trace, whose] : {std::pair{sides.reference, "theirs"}, std::pair{sides.yours, "yours"}}) {
+    if (trace == nullptr) continue;
+    const auto add = [&](double MemoryPoint::* value, std::string_view name, bool filled) {
+      out += curve(*trace, value, fmt::format("{} {}", name, whose), end_ps, largest, filled);
+    };
+    if (pinned) add(&MemoryPoint::pinned_bytes, "pinned", false);
+    add(&MemoryPoint::reserved_bytes, "reserved", false);
+    add(&MemoryPoint::allocated_bytes, "allocated", trace == sides.yours);
+  }
+  return out;
+}
+
+// The student's peak is named above its mark, the reference's below.
+std::string peak_marks(const Sides& sides, double end_ps, double largest) {
+  std::string out;
+  for (const auto& [trace, whose] : {std::pair{sides.reference, "reference"}, std::pair{sides.yours, "yours"}}) {
+    if (trace == nullptr || trace->memory.empty()) continue;
+    const Peaks peaks = peaks_of(*trace);
+    const bool yours = trace == sides.yours;
+    const double at = std::clamp(peaks.at_ps / end_ps, 0.0, 1.0),
+                 y = height_at(peaks.allocated / largest, kTop, kHeight);
+    const std::string label = fmt::format("{} {}", yours ? "peak" : "reference's peak", bytes_text(peaks.allocated));
+    out += mark(fmt::format("peak {}", whose), at, y, yours ? 0 : 1,
+                fmt::format("{} at {}", label, time_text(peaks.at_ps)));
+    out += beside(fmt::format("peak-text {}", whose), at, yours ? y - 9 : y > kHeight - 14 ? y - 23 : y + 11, label);
+  }
+  return out;
 }
 
 }  // namespace
@@ -73,10 +106,18 @@ std::string describe(std::string_view who, const Trace& trace) {
 Peaks peaks_of(const Trace& trace) {
   Peaks peaks;
   for (const MemoryPoint& point : trace.memory) {
+    if (point.allocated_bytes > peaks.allocated) peaks.at_ps = point.time_ps;
     peaks.allocated = std::max(peaks.allocated, point.allocated_bytes);
+    peaks.pinned = std::max(peaks.pinned, point.pinned_bytes);
     peaks.reserved = std::max(peaks.reserved, point.reserved_bytes);
   }
+  if (trace.peak_ps) peaks.at_ps = *trace.peak_ps;
   return peaks;
+}
+
+bool has_pinned(const Sides& sides) {
+  return (sides.yours != nullptr && peaks_of(*sides.yours).pinned > 0) ||
+         (sides.reference != nullptr && peaks_of(*sides.reference).pinned > 0);
 }
 
 bool has_memory(const Sides& sides) {
@@ -92,41 +133,25 @@ std::string memory_curve(const Sides& sides, std::optional<double> budget_bytes,
        {std::pair{sides.yours, "Your submission"}, std::pair{sides.reference, "Reference"}}) {
     if (trace == nullptr) continue;
     const Peaks peaks = peaks_of(*trace);
-    largest = std::max({largest, peaks.allocated, peaks.reserved});
+    largest = std::max({largest, peaks.allocated, peaks.reserved, peaks.pinned});
     description += describe(who, *trace) + " ";
   }
-  largest = std::max(largest * 1.04, 1.0);
+  largest = std::max(largest * 1.12, 1.0);  // room for the label of a peak
 
-  std::string grid;
-  const auto y = [&](double fraction) { return fmt::format("{:.5g}", kTop + (1 - fraction) * (kHeight - kTop)); };
-  std::string labels;
-  for (const Tick& tick : byte_ticks(largest)) {
-    grid += fmt::format("<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/>", y(tick.at));
-    if (tick.at > 0)
-      labels += fmt::format("<text class=\"tick halo\" x=\"2\" y=\"{}\" dy=\"-3\">{}</text>", y(tick.at), tick.label);
-  }
-  std::string curves;
-  if (sides.reference != nullptr) {
-    curves += curve(*sides.reference, &MemoryPoint::reserved_bytes, "reserved theirs", end_ps, largest, false);
-    curves += curve(*sides.reference, &MemoryPoint::allocated_bytes, "allocated theirs", end_ps, largest, false);
-  }
-  if (sides.yours != nullptr) {
-    curves += curve(*sides.yours, &MemoryPoint::reserved_bytes, "reserved yours", end_ps, largest, false);
-    curves += curve(*sides.yours, &MemoryPoint::allocated_bytes, "allocated yours", end_ps, largest, true);
-  }
   std::string budget;
   if (budget_bytes) {
     budget = fmt::format(
-        "<line class=\"budget\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/>"
-        "<text class=\"tick halo\" x=\"100%\" y=\"{0}\" dy=\"-3\" text-anchor=\"end\">budget {1}</text>",
-        y(*budget_bytes / largest), bytes_text(*budget_bytes));
+        "<line class=\"budget\" x1=\"0\" x2=\"100%\" y1=\"{0:.5g}\" y2=\"{0:.5g}\"/>"
+        "<text class=\"tick halo\" x=\"100%\" y=\"{0:.5g}\" dy=\"-3\" text-anchor=\"end\">budget {1}</text>",
+        height_at(*budget_bytes / largest, kTop, kHeight), bytes_text(*budget_bytes));
   }
   const std::string nested = fmt::format(
       "<svg x=\"0\" y=\"0\" width=\"100%\" height=\"{0}\" viewBox=\"0 0 {1} {0}\" "
       "preserveAspectRatio=\"none\">{2}</svg>",
-      kHeight, kWide, curves);
-  return picture("chart memory", id, kHeight + 20, "Device memory over time", description,
-                 time_axis(time_ticks(end_ps), kTop, kHeight) + grid + nested + budget + labels);
+      kHeight, kWide, curves_of(sides, end_ps, largest));
+  return picture("chart memory", id, kHeight + 20, "Memory over time", description,
+                 time_axis(time_ticks(end_ps), kTop, kHeight) + value_axis(byte_ticks(largest), kTop, kHeight) +
+                     nested + budget + peak_marks(sides, end_ps, largest));
 }
 
 }  // namespace labrig::reports::svg

@@ -1,48 +1,51 @@
 // Who was busy when: host, upload engine, compute engine, download engine; the student's run above the reference's on
-// one time axis.
+// one time axis. Waits of the host are hollow bars with a mark, hazards numbered marks, and the time in which a copy
+// and a kernel ran at once is shaded through the engines and named in a row of its own.
 //
 //   Your submission                2.41 ms
-//   Upload engine    64 pieces · busy 82 %
+//   Hazards          1   2
+//   Host                    33 waits, 54 %
+//   v[  ]v[    ]  [=]
+//   Upload engine    80 copies · busy 82 %
 //   [====][=][====][=][====][=][====][=]
-//   Compute engine   ...
+//   Compute engine · stream 3 ...
+//   Copy and kernel at once    660 us
 //   Reference                      1.05 ms
 //   ...
 //   0        500 us       1 ms
+//
+// For scripts: svg.timeline > g.side-yours, g.side-reference; in them svg.row with its lane (host, up, compute, down,
+// both) > rect.bar (.joined, .wait), and g.hazard with data-hazard; each bar and hazard has a <title>. Positions across
+// are percentages: a wider picture zooms.
 #pragma once
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model.hpp"
+#include "svg/lanes.hpp"
 
 namespace labrig::reports::svg {
 
-struct Sides {
-  const Trace* yours = nullptr;  // either may be missing
-  const Trace* reference = nullptr;
-  double end_ps() const;
+struct TimelineOptions {
+  std::size_t most_bars_a_row = 60;
+  // The card's own counts; where they are missing, spans are counted.
+  const Numbers* metrics = nullptr;
+  const Numbers* reference_metrics = nullptr;
+  // Marked in the student's run, by their number in the list.
+  const std::vector<Hazard>* hazards = nullptr;
 };
+std::string timeline(const Sides& sides, const std::string& id, const TimelineOptions& options);
 
-struct Lane {
-  std::string_view id, label;
+// Rows that will be drawn, for sharing out the bars of a page.
+std::size_t rows_drawn(const Sides& sides);
+
+// Hazards at about the same place share a mark.
+struct HazardMark {
+  double at = 0;                     // fraction of the axis
+  std::vector<std::size_t> numbers;  // from 1
 };
-const std::vector<Lane>& lanes();
-// Those in which either side has something.
-std::vector<Lane> used_lanes(const Sides& sides);
-
-// A bar: one span, or many short ones that would not be told apart.
-struct Bar {
-  double start = 0, end = 0;  // fractions of the axis
-  double busy_ps = 0, bytes = 0;
-  std::size_t pieces = 0;
-  std::string name;  // empty: of several names
-};
-// Spans shorter than a few pixels are joined with their short neighbours, more of them until at most `most` bars are
-// left.
-std::vector<Bar> bars_of(const Trace& trace, std::string_view lane, double end_ps, std::size_t most);
-
-std::string timeline(const Sides& sides, const std::string& id, std::size_t most_bars_a_lane);
+std::vector<HazardMark> hazard_marks(const std::vector<Hazard>& hazards, double end_ps);
 
 }  // namespace labrig::reports::svg

@@ -135,6 +135,31 @@ TEST_F(Report, ShowsCasesWithTheirSeedsAndReferences) {
   EXPECT_TRUE(r.at("cases").at(3).at("profile").is_null());
 }
 
+TEST_F(Report, ShowsWhatTheJudgeAndTheCardToldOfACase) {
+  cases_[0].card = {{"title", "toy"}, {"capacity_bytes", 5}};
+  cases_[0].mismatches = {{{"what", "the scores"}, {"pattern", nullptr}}};
+  cases_[0].charts = {{{"id", "loss"}}};
+  Hazard hazard;
+  hazard.time_ps = 17;
+  cases_[0].hazards = {Hazard(), hazard};
+  cases_[0] = outcome_from(to_json(cases_[0]));  // as the grader gets it from the supervisor
+  const Json shown = report().at("cases").at(0);
+  EXPECT_EQ(shown.at("card").at("title"), "toy");
+  EXPECT_EQ(shown.at("mismatches").at(0).at("what"), "the scores");
+  EXPECT_EQ(shown.at("charts").at(0).at("id"), "loss");
+  EXPECT_FALSE(shown.at("hazards").at(0).contains("time_ps")) << "it was not kept";
+  EXPECT_EQ(shown.at("hazards").at(1).at("time_ps"), 17);
+  EXPECT_TRUE(report().at("cases").at(1).at("card").is_null());
+  EXPECT_EQ(report().at("cases").at(1).at("charts"), Json::array());
+}
+
+TEST_F(Report, PutsWhatWrongValuesHaveInCommonIntoTheEvidence) {
+  for (std::size_t i = 0; i < 3; ++i) end_case(cases_[i], Status::wrong_values, "wrong-values", "3 of 5 are wrong");
+  cases_[0].mismatches = {{{"what", "the bias"}, {"pattern", nullptr}, {"pattern_text", ""}},
+                          {{"what", "the scores"}, {"pattern", "stale"}, {"pattern_text", "All 3 are old"}}};
+  EXPECT_EQ(check(report(), "values-right").at("explain").at("evidence"), "3 of 5 are wrong. All 3 are old");
+}
+
 TEST_F(Report, OfARefusedSubmissionSaysWhyInEveryCheck) {
   const Error refusal("plugin-lab", "this plugin is for another lab", "its manifest says so", "give the right one");
   const Json r = grade_refused(lab_, kSubmission, refusal);

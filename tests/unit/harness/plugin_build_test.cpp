@@ -62,14 +62,33 @@ TEST(RunProgram, ListensOnAPrivateChannel) {
 
 TEST(CompilerMessages, AreLedByTheFirstError) {
   EXPECT_EQ(first_error("submission.cpp: In function 'int f()':\nsubmission.cpp:4:3: warning: unused\n"
-                        "submission.cpp:5:1: error: expected ';'\nsubmission.cpp:9:9: error: another\n"),
-            "submission.cpp:5:1: error: expected ';'");
+                        "submission.cpp:5:1: error: expected ';'\n    5 | int g()\n      | ^\n"
+                        "submission.cpp:9:9: error: another\n"),
+            "submission.cpp:5:1: error: expected ';'\n    5 | int g()\n      | ^\nand 1 more error");
 }
 
 TEST(CompilerMessages, NameTheStudentsLineWhenAHeaderFails) {
   EXPECT_EQ(first_error("/usr/include/x.h: In instantiation of 'f<int>':\nsubmission.cpp:7:5:   required from here\n"
                         "/usr/include/x.h:90:8: error: no type named 'y'\n"),
-            "submission.cpp:7:5: /usr/include/x.h:90:8: error: no type named 'y'");
+            "submission.cpp:7:5: x.h:90:8: error: no type named 'y'");
+}
+
+TEST(CompilerMessages, ListTheFunctionsThatAClassDoesNotHave) {
+  EXPECT_EQ(
+      first_error(
+          "/home/me/include/labrig/plugin.hpp: In instantiation of 'make_entry()':\n"
+          "submission.cpp:6:1:   required from here\n"
+          "/home/me/include/labrig/plugin.hpp:54:65: error: invalid new-expression of abstract class type 'Mine'\n"
+          "   54 |   new Object()\n      |   ^~~\n"
+          "submission.cpp:2:7: note:   because the following virtual functions are pure within 'Mine':\n"
+          "/home/me/labs/x/interface.hpp:65:26: note:     'virtual bool Submission::worth_moving(const Work&)'\n"),
+      "submission.cpp:6:1: labrig/plugin.hpp:54:65: error: invalid new-expression of abstract class type 'Mine'\n"
+      "these functions of the interface are not written, or not with these parameters:\n"
+      "  virtual bool Submission::worth_moving(const Work&)");
+}
+
+TEST(CompilerMessages, CutMessagesAboutTemplates) {
+  EXPECT_EQ(first_error("submission.cpp:1:1: error: " + std::string(5000, 'x')).size(), 304u);
 }
 
 TEST(CompilerMessages, NameWhatTheLinkerMisses) {

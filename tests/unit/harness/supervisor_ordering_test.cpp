@@ -44,6 +44,17 @@ TEST(WithOrder, ALateRunIsForCardsWithDataWhoseValuesWereRight) {
   EXPECT_FALSE(wants_late_run(outcome));
 }
 
+TEST(WithOrder, WhatWasWrongOnlyInTheLateRunIsShownAsSuch) {
+  CaseOutcome eager = run_of_a_case(), late = run_of_a_case();
+  test::end_case(late, Status::wrong_values, "wrong-values", "poison");
+  late.mismatches = {{{"what", "the scores"}, {"pattern", "unwritten"}}};
+  CaseOutcome both = with_order(eager, late);
+  ASSERT_EQ(both.mismatches.size(), 1u);
+  EXPECT_EQ(both.mismatches[0]["what"], "the scores, when the card works as late as it may");
+  eager.mismatches = {{{"what", "the bias"}}};
+  EXPECT_EQ(with_order(eager, late).mismatches, eager.mismatches);
+}
+
 TEST(WithOrder, AHazardIsTheReasonWhetherOrNotAValueWasWrong) {
   CaseOutcome eager = run_of_a_case(), late = run_of_a_case();
   add_hazard(eager, "hazard: kernel 'a' reads 'x'\n  why: b\n  fix: c", 2);

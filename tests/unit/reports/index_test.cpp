@@ -10,8 +10,8 @@ namespace {
 TEST(IndexRow, IsFilledFromAReport) {
   const IndexRow row = index_row(sample("weights-every-batch"), "w/report.html");
   EXPECT_EQ(row.lab, "transfer-cost");
-  EXPECT_EQ(row.name, "weights_every_batch");
-  EXPECT_EQ(row.score, 65.7);
+  EXPECT_EQ(row.name, "weights-every-batch");
+  EXPECT_EQ(row.score, 67.5);
   EXPECT_TRUE(row.passed);
   EXPECT_EQ(row.lost, (std::vector<std::string>{"bytes-up", "copies-up", "time"}));
 }

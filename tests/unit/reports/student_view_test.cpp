@@ -28,6 +28,47 @@ TEST(StudentView, LeavesOutSizesSeedTraceAndOutputOfHiddenCases) {
   EXPECT_EQ(shown["status"], hidden_case(original)["status"]);
 }
 
+TEST(StudentView, LeavesOutOfHiddenCasesWhatTheirSizesCouldBeReadFrom) {
+  Json report = sample("weights-every-batch");
+  const std::string text = "3 of 987654 values are wrong; first at [37, 95]: 0.25, expected 0.5";
+  const Json mismatch = {{"what", "the scores of batch 18"},
+                         {"code", "wrong-values"},
+                         {"text", text},
+                         {"wrong", 876543},
+                         {"total", 987654},
+                         {"pattern", "tail"},
+                         {"pattern_text", "All 876543 …"},
+                         {"pattern_count", 876543}};
+  const Json hazard = {{"kind", "unordered-read"},
+                       {"text", "2 x 987654"},
+                       {"count", 987654},
+                       {"buffer", "x of 987654"},
+                       {"bytes", 987654},
+                       {"time_ps", 987654},
+                       {"earlier", {{"what", "987654"}, {"stream", 1}}},
+                       {"later", {{"what", "987654"}, {"stream", 2}}}};
+  const Json chart = {{"id", "loss"}, {"title", "987654"}};
+  for (Json& item : report["cases"]) {
+    item["mismatches"] = {mismatch, mismatch};
+    item["mismatches"][1]["what"] = "the scores of batch 19";
+    item["hazards"] = {hazard};
+    item["charts"] = {chart};
+  }
+  for (Json& item : report["cases"])
+    if (item["visibility"] == "visible") item["mismatches"] = item["hazards"] = item["charts"] = Json::array();
+  report["checks"][0]["explain"] = {{"evidence", "seen: All 876543 …"}};
+  const Json view = student_view(report), shown = hidden_case(view);
+  EXPECT_EQ(view.dump().find("987654"), std::string::npos);
+  EXPECT_EQ(view.dump().find("876543"), std::string::npos) << "also where a check quotes it";
+  EXPECT_EQ(shown["charts"], Json::array());
+  EXPECT_FALSE(shown["hazards"][0].contains("time_ps"));
+  EXPECT_EQ(shown["hazards"][0]["later"]["stream"], 2);
+  ASSERT_EQ(shown["mismatches"].size(), 1u) << "how many there are is a number of rounds";
+  EXPECT_EQ(shown["mismatches"][0]["what"], "the scores of batch #");
+  EXPECT_EQ(shown["mismatches"][0]["pattern"], "tail");
+  EXPECT_EQ(shown["mismatches"][0]["pattern_count"], 0);
+}
+
 TEST(StudentView, KeepsVisibleCasesAndTheScore) {
   const Json original = sample("weights-every-batch"), shown = student_view(original);
   EXPECT_EQ(shown["cases"][0], original["cases"][0]);
@@ -37,7 +78,7 @@ TEST(StudentView, KeepsVisibleCasesAndTheScore) {
 
 TEST(StudentView, KeepsTheCodeOfAHiddenReasonAndTakesItsTextOutEverywhere) {
   Json report = sample("crashed");
-  const std::string secret = "3 of 3648 values are wrong; first at [37, 95]: 0.25, expected 0.5";
+  const std::string secret = "3 of 987654 values are wrong; first at [37, 95]: 0.25, expected 0.5";
   for (Json& item : report["cases"]) {
     if (item["visibility"] != "hidden") continue;
     item["status"] = "wrong_values";
@@ -48,7 +89,7 @@ TEST(StudentView, KeepsTheCodeOfAHiddenReasonAndTakesItsTextOutEverywhere) {
   report["next_step"]["text"] = secret;
   const Json shown = student_view(report);
   EXPECT_EQ(hidden_case(shown)["reason"]["code"], "wrong-values");
-  EXPECT_EQ(shown.dump().find("3648"), std::string::npos);
+  EXPECT_EQ(shown.dump().find("987654"), std::string::npos);
   EXPECT_EQ(shown["checks"][0]["explain"]["evidence"], "seen: (a hidden case: details are not shown).");
 }
 
@@ -92,7 +133,7 @@ TEST(StudentView, RendersWithoutWhatItLeftOut) {
   EXPECT_NE(render_html(original).find(seed), std::string::npos);
   const std::string page = render_html(student_view(original));
   EXPECT_EQ(page.find(seed), std::string::npos);
-  EXPECT_NE(page.find("many-batches@desktop"), std::string::npos);
+  EXPECT_NE(page.find("another-job@desktop"), std::string::npos);
 }
 
 }  // namespace

@@ -62,7 +62,10 @@ TEST(Machine, BothHomesGiveTheSameReport) {
       for (std::size_t i = 0; i < report->timeline.size(); ++i) {
         EXPECT_EQ(report->timeline[i].name, in_thread.timeline[i].name);
         EXPECT_EQ(report->timeline[i].start_ps, in_thread.timeline[i].start_ps);
+        EXPECT_EQ(report->timeline[i].wait, in_thread.timeline[i].wait);
       }
+      EXPECT_EQ(report->peak, in_thread.peak);
+      EXPECT_FALSE(report->peak.alive.empty());
       EXPECT_EQ(report->memory.size(), in_thread.memory.size());
     }
   }

@@ -14,6 +14,7 @@ void Account::begin(std::int64_t now_ps) {
   metrics_.pinned_taken_peak_bytes = pinned_taken_;
   frozen_ = false;
   begin_ps_ = now_ps;
+  peak_ps_ = 0;
   loop_start_.reset();
   loop_end_.reset();
   timeline_.clear();
@@ -28,11 +29,15 @@ void Account::hold(std::uint64_t& held, std::uint64_t& peak, std::int64_t bytes,
   add_memory_point(now_ps);
 }
 
-void Account::hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps) {
+bool Account::hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps) {
   Held& held = by_card_[card];
   held.bytes += static_cast<std::uint64_t>(bytes);
   if (!frozen_) held.peak_bytes = std::max(held.peak_bytes, held.bytes);
+  const std::uint64_t before = metrics_.peak_allocated_bytes;
   hold(allocated_, metrics_.peak_allocated_bytes, bytes, now_ps);
+  if (metrics_.peak_allocated_bytes == before) return false;
+  peak_ps_ = since_begin(now_ps);
+  return true;
 }
 
 void Account::add_memory_point(std::int64_t now_ps) {
@@ -56,8 +61,8 @@ void Account::add_span(Span span) {
 }
 
 void Account::add_host_span(std::string name, std::int64_t start_ps, std::int64_t end_ps, std::uint16_t device,
-                            std::uint16_t stream, std::uint64_t bytes) {
-  if (end_ps > start_ps) add_span({Span::Lane::host, device, stream, start_ps, end_ps, bytes, std::move(name)});
+                            std::uint16_t stream, std::uint64_t bytes, Span::Wait wait) {
+  if (end_ps > start_ps) add_span({Span::Lane::host, device, stream, start_ps, end_ps, bytes, std::move(name), wait});
 }
 
 void Account::add_operation(const FinishedOperation& operation) {
@@ -69,7 +74,7 @@ void Account::add_operation(const FinishedOperation& operation) {
   const std::string& tensor = names_.text(operation.label.name);
   if (!tensor.empty()) name += " " + tensor;
   add_span({lane, operation.device, operation.stream, operation.start_ps, operation.end_ps, operation.label.bytes,
-            std::move(name)});
+            std::move(name), Span::Wait::none});
 }
 
 void Account::mark_loop(std::int64_t now_ps) {
@@ -120,6 +125,7 @@ std::vector<std::pair<std::string, std::int64_t>> to_rows(const Metrics& m) {
       {"d2h_copies", integer(m.d2h_copies)},
       {"launches", integer(m.launches)},
       {"device_flops", integer(m.device_flops)},
+      {"device_bytes", integer(m.device_bytes)},
       {"hidden_copies", integer(m.hidden_copies)},
       {"hidden_copy_bytes", integer(m.hidden_copy_bytes)},
       {"syncs_explicit", integer(m.syncs_explicit)},

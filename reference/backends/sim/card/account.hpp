@@ -27,8 +27,8 @@ class Account {
   // For adding to a counter. After `freeze` what is added is lost.
   Metrics& count() { return frozen_ ? ignored_ : metrics_; }
 
-  // Changes of what is held, in bytes; negative for less.
-  void hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps);
+  // Changes of what is held, in bytes; negative for less. True when more tensors are held than ever before.
+  bool hold_allocated(std::size_t card, std::int64_t bytes, std::int64_t now_ps);
   void hold_reserved(std::int64_t bytes, std::int64_t now_ps) {
     hold(reserved_, metrics_.peak_reserved_bytes, bytes, now_ps);
   }
@@ -41,13 +41,18 @@ class Account {
   }
 
   void add_host_span(std::string name, std::int64_t start_ps, std::int64_t end_ps, std::uint16_t device,
-                     std::uint16_t stream, std::uint64_t bytes = 0);
+                     std::uint16_t stream, std::uint64_t bytes = 0, Span::Wait wait = Span::Wait::none);
   void add_marker(const std::string& name, std::int64_t now_ps) {
-    add_span({Span::Lane::host, 0, 0, now_ps, now_ps, 0, name});
+    add_span({Span::Lane::host, 0, 0, now_ps, now_ps, 0, name, Span::Wait::none});
   }
   void add_operation(const FinishedOperation& operation);
   // The loop whose counters are `loop_…` starts with the first mark, and so far ends with this one.
   void mark_loop(std::int64_t now_ps);
+
+  // The time of a moment as reports tell it.
+  std::int64_t since_begin(std::int64_t now_ps) const { return now_ps - begin_ps_; }
+  // When the most was allocated, as reports tell it.
+  std::int64_t peak_ps() const { return peak_ps_; }
 
   // Metrics, charts; times are as of `now_ps` and `use` unless frozen.
   void write(Report& report, std::int64_t now_ps, const EngineUse& use) const;
@@ -68,7 +73,7 @@ class Account {
   const NameTable& names_;
   Metrics metrics_, ignored_;
   bool frozen_ = false;
-  std::int64_t begin_ps_ = 0;
+  std::int64_t begin_ps_ = 0, peak_ps_ = 0;
   // What was counted at a mark.
   struct LoopMark {
     std::int64_t time_ps;

@@ -2,6 +2,9 @@
 #include "card/blocks.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include "ops/kernel.hpp"
 
 namespace labrig::sim {
 namespace {
@@ -21,7 +24,7 @@ bool BlockTable::announce(std::uint64_t start, std::uint64_t requested_bytes, st
     if (start - before.start < before.block_bytes) return false;
   }
   Block& block =
-      live_.emplace_hint(next, start, Block{next_id_++, start, requested_bytes, block_bytes, name, {}})->second;
+      live_.emplace_hint(next, start, Block{next_id_++, start, requested_bytes, block_bytes, name, {}, 0})->second;
   if (map_ != nullptr) block.undefined.add({start, requested_bytes});  // what the host writes is not seen
   return true;
 }
@@ -32,6 +35,7 @@ std::optional<Block> BlockTable::free(std::uint64_t start) {
   Block block = std::move(found->second);
   block.undefined.clear();
   live_.erase(found);
+  if (block.id < peak_end_id_) freed_since_peak_.push_back({block.block_bytes, block.name, block.maker});
   freed_.push_back(block);
   if (freed_.size() > kFreedRemembered) freed_.pop_front();
   return block;
@@ -46,6 +50,48 @@ BlockTable::Total BlockTable::free_all_in(std::uint64_t start, std::uint64_t byt
     total.block_bytes += block->block_bytes;
   }
   return total;
+}
+
+void BlockTable::mark_peak() {
+  peak_end_id_ = next_id_;
+  freed_since_peak_.clear();
+}
+
+std::vector<Peak::Alive> BlockTable::at_peak(std::size_t most) const {
+  // Numbers first: there may be a million blocks, and few names.
+  std::unordered_map<std::uint64_t, Peak::Alive> by_number;
+  const auto add = [&](std::uint64_t bytes, std::uint32_t name, std::uint8_t maker) {
+    Peak::Alive& all = by_number[name != 0 ? name : std::uint64_t{maker} << 32];
+    all.bytes += bytes;
+    ++all.count;
+  };
+  for (const auto& [start, block] : live_)
+    if (block.id < peak_end_id_) add(block.block_bytes, block.name, block.maker);
+  for (const Gone& block : freed_since_peak_) add(block.bytes, block.name, block.maker);
+
+  std::map<std::string, Peak::Alive> by_name;
+  for (const auto& [number, all] : by_number) {
+    const auto kernel =
+        number >> 32 == 0 ? std::nullopt : kernel_from_index(static_cast<std::uint16_t>((number >> 32) - 1));
+    const std::string name = kernel              ? std::string(name_of(*kernel))
+                             : number >> 32 == 0 ? names_.text(static_cast<std::uint32_t>(number))
+                                                 : std::string();
+    Peak::Alive& same = by_name[name.empty() ? "unnamed" : name];
+    same.bytes += all.bytes;
+    same.count += all.count;
+  }
+  std::vector<Peak::Alive> alive;
+  for (auto& [name, all] : by_name) alive.push_back({name, all.bytes, all.count});
+  std::ranges::stable_sort(alive, std::ranges::greater(), &Peak::Alive::bytes);
+  if (alive.size() <= most) return alive;
+  Peak::Alive others{"others", 0, 0};
+  for (std::size_t i = most - 1; i < alive.size(); ++i) {
+    others.bytes += alive[i].bytes;
+    others.count += alive[i].count;
+  }
+  alive.resize(most - 1);
+  alive.push_back(std::move(others));
+  return alive;
 }
 
 Block* BlockTable::starting(std::uint64_t start) {

@@ -7,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "card/byte_ranges.hpp"
 #include "card/names.hpp"
 #include "card/violation.hpp"
+#include "machine.hpp"
 #include "protocol/address_map.hpp"
 
 namespace labrig::sim {
@@ -21,7 +23,8 @@ struct Block {
   std::uint64_t requested_bytes = 0;  // accesses are bounded by these
   std::uint64_t block_bytes = 0;      // and the account counts these
   std::uint32_t name = 0;
-  RangeSet undefined;  // bytes that no operation has written since the announcement
+  RangeSet undefined;      // bytes that no operation has written since the announcement
+  std::uint8_t maker = 0;  // of the kernel that wrote to it first: its number and 1; 0: none did
 };
 
 class BlockTable {
@@ -40,6 +43,12 @@ class BlockTable {
     std::uint64_t requested_bytes = 0, block_bytes = 0;
   };
   Total free_all_in(std::uint64_t start, std::uint64_t bytes);
+
+  // What is alive now is what at_peak() tells until the next call, whatever is freed meanwhile. O(1), all calls and
+  // frees together.
+  void mark_peak();
+  // By name, the largest first: at most `most`, the last of which is "others" when there are more.
+  std::vector<Peak::Alive> at_peak(std::size_t most) const;
 
   // The live block with all of [address, address + bytes) in its requested bytes.
   Block* holding(std::uint64_t address, std::uint64_t bytes);
@@ -61,6 +70,14 @@ class BlockTable {
   const NameTable& names_;
   std::map<std::uint64_t, Block> live_;  // by start
   std::deque<Block> freed_;              // the last 4,096, newest at the back
+  // Blocks below this number were announced before the peak; those of them that are gone.
+  struct Gone {
+    std::uint64_t bytes;
+    std::uint32_t name;
+    std::uint8_t maker;
+  };
+  std::uint64_t peak_end_id_ = 0;
+  std::vector<Gone> freed_since_peak_;
   // No block of one table has the number of one of the other.
   static constexpr std::uint64_t kFirstId = 1, kFirstPinnedId = (std::uint64_t{1} << 63) + 1;
   std::uint64_t next_id_ = kFirstId;

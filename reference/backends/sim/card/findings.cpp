@@ -114,6 +114,7 @@ Hazard Findings::describe(const Group& group) const {
   hazard.offset = conflict.start - (access.block == 0 ? access.start : access.block_start);
   hazard.bytes = conflict.bytes;
   hazard.count = count;
+  hazard.time_ps = later.time_ps;
   hazard.text = conflict.other_block ? worded_reuse(hazard, group, buffer_name(buffer))
                                      : worded(hazard, group, buffer_name(buffer));
   if (count > 1) hazard.text.insert(hazard.text.find('\n'), " (" + std::to_string(count) + " times)");

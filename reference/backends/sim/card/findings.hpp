@@ -21,7 +21,8 @@ struct Later {
   Who who;  // Kind::host: the host
   std::uint16_t device = 0, stream = 0;
   std::uint64_t operation = 0;
-  bool frees = false;  // the host gives the memory back
+  bool frees = false;        // the host gives the memory back
+  std::int64_t time_ps = 0;  // of its submission, since the beginning
 };
 
 class Findings {

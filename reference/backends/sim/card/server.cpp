@@ -27,6 +27,8 @@ bool reads_or_frees(Opcode opcode) {
   }
 }
 
+constexpr std::size_t kPeakNames = 16;  // in the report
+
 // Two-way commands that give things back or end the run: they answer `ok` also after a refusal.
 bool ends_things(Opcode opcode) {
   return opcode == Opcode::driver_free || opcode == Opcode::driver_unmap || opcode == Opcode::driver_release ||
@@ -249,7 +251,7 @@ Block* Server::pinned_block_ok(const std::string& subject, std::uint64_t address
   if (Block* block = pinned_blocks_.holding(address, bytes)) return block;
   // A client that announces no pinned blocks uses the driver's pieces as they are.
   if (const auto piece = arena_.holding(address, bytes); piece && !pinned_blocks_.ever_announced()) {
-    raw_pinned_ = {0, piece->start, piece->bytes, piece->bytes, 0, {}};
+    raw_pinned_ = {0, piece->start, piece->bytes, piece->bytes, 0, {}, 0};
     return &raw_pinned_;
   }
   refuse(pinned_blocks_.missed(subject, address, bytes));
@@ -280,6 +282,21 @@ void Server::count_sync(CommandCause cause) {
       ++count.syncs_implicit;
       return;
   }
+}
+
+Span::Wait Server::wait_of(CommandCause cause) {
+  switch (cause) {
+    case CommandCause::asked:
+      return Span::Wait::asked;
+    case CommandCause::value:
+      return Span::Wait::value;
+    case CommandCause::copy:
+    case CommandCause::hidden:
+      return Span::Wait::copy;
+    case CommandCause::implicit:
+      return Span::Wait::implicit;
+  }
+  return Span::Wait::none;
 }
 
 bool Server::spend_steps(std::uint64_t steps) {
@@ -336,6 +353,7 @@ Report Server::report() const {
   Report report;
   account_.write(report, scheduler_.host_ps(), scheduler_.use());
   report.finished = account_.frozen();
+  report.peak = {account_.peak_ps(), blocks_.at_peak(kPeakNames)};
   if (violation_) {
     report.violation_code = violation_->code;
     report.violation_text = violation_->text();

@@ -110,6 +110,8 @@ class Server {
   std::string doing() const;  // what the current command is, for people
   std::string crash_text() const;
   void count_sync(CommandCause cause);
+  // How charts call what count_sync counts.
+  static Span::Wait wait_of(CommandCause cause);
   void count_full_stop() { ++account_.count().loop_full_stops; }
   // Real work, counted where the card has data: the same number on every machine. Refuses what is over the limit.
   bool spend_steps(std::uint64_t steps);
@@ -144,7 +146,7 @@ class Server {
   void poison(const Conflict& conflict, Effect& effect);
   // Now, or late.
   void carry_out(const Operation& operation, Effect&& effect);
-  void count_hazards(const Later& later, std::span<const MemoryAccess> accesses);
+  void count_hazards(Later later, std::span<const MemoryAccess> accesses);
   // The host is ordered after more than before.
   void frontier_moved() {
     if (late()) effects_.reach(frontier());

@@ -23,6 +23,11 @@ Effect copy_effect(Effect::Kind kind, std::uint64_t destination, std::uint64_t s
   return effect;
 }
 
+// A download waits because a value is wanted, or because it is a copy.
+CommandCause download_cause(CommandCause cause) {
+  return cause == CommandCause::value ? CommandCause::value : CommandCause::copy;
+}
+
 std::uint64_t chunk_bytes(std::uint64_t bytes, std::uint64_t done) {
   return std::min<std::uint64_t>(kChunkBytes, bytes - done);
 }
@@ -247,7 +252,7 @@ void Server::finish_upload() {
   }
   const std::string& name = names_.text(begin.header.name);
   account_.add_host_span(name.empty() ? "copy" : "copy " + name, upload_.begin_ps, scheduler_.host_ps(),
-                         begin.header.device, begin.header.stream, upload_.bytes);
+                         begin.header.device, begin.header.stream, upload_.bytes, Span::Wait::copy);
 }
 
 // One piece of a copy to pageable memory, without the bytes that it must not show.
@@ -298,7 +303,7 @@ void Server::copy_to_pageable(const Command& command) {
     if (staged) scheduler_.charge(rates.staged_fixed_ps);
     count_download(bytes);
     count_hidden(flags, bytes);
-    count_sync(*cause == CommandCause::value ? CommandCause::value : CommandCause::copy);
+    count_sync(download_cause(*cause));
     // The whole copy is one operation, and the host is ordered after it.
     Who who;
     who.kind = Who::Kind::download;
@@ -319,7 +324,7 @@ void Server::copy_to_pageable(const Command& command) {
   scheduler_.charge(prices.profile().sync_ps);
   const std::string& name = names_.text(command.header.name);
   account_.add_host_span(name.empty() ? "copy" : "copy " + name, download_.begin_ps, scheduler_.host_ps(),
-                         command.header.device, command.header.stream, bytes);
+                         command.header.device, command.header.stream, bytes, wait_of(download_cause(*cause)));
 }
 
 }  // namespace labrig::sim

@@ -117,6 +117,7 @@ void Server::launch(const Command& command, const Record& record) {
   Metrics& count = account_.count();
   ++count.launches;
   count.device_flops += cost.flops;
+  count.device_bytes += cost.bytes;
   if (call.kernel == Kernel::copy && call.scalars[0] != 0) {
     ++count.hidden_copies;
     const Operand& out = call.operands[0];

@@ -39,7 +39,7 @@ void Server::alloc_note(const Command& command) {
   }
   if (blocks_.live_count() >= kMaxBlocks) return refuse(too_many("tensors", kMaxBlocks));
   if (!blocks_.announce(address, requested, bytes, command.header.name)) return wrong("its block overlaps a live one");
-  account_.hold_allocated(command.header.device, more(bytes), scheduler_.host_ps());
+  if (account_.hold_allocated(command.header.device, more(bytes), scheduler_.host_ps())) blocks_.mark_peak();
 }
 
 void Server::free_note(const Command& command) {
@@ -144,7 +144,7 @@ void Server::driver_free(const Command& command) {
   scheduler_.charge(card.prices.profile().free_ps);
   count_sync(CommandCause::implicit);
   count_full_stop();
-  account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0);
+  account_.add_host_span("driver free", start, scheduler_.host_ps(), command.header.device, 0, 0, Span::Wait::implicit);
   const auto bytes = card.pages.is_range(address) ? std::nullopt : card.addresses.give_back(address);
   if (!bytes) {
     refuse({"bad-address", "memory was given back at " + map_.text(address) + ", where none starts",
@@ -189,7 +189,7 @@ void Server::pinned_free(const Command& command) {
   scheduler_.charge(card_of(command).prices.profile().free_ps);
   count_sync(CommandCause::implicit);
   count_full_stop();
-  account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0);
+  account_.add_host_span("unpin", start, scheduler_.host_ps(), command.header.device, 0, 0, Span::Wait::implicit);
   if (!piece) {
     refuse({"bad-address", "pinned memory was given back that nobody has", "it was given back twice, or never taken",
             "allocate and free tensors through the library's own functions"});

@@ -27,6 +27,8 @@ void Server::touch(Effect& effect, const Who& who, std::size_t space, Block& blo
     }
     if (write) block.undefined.remove(run);
   }
+  if (write && block.maker == 0 && who.kind == Who::Kind::kernel)
+    block.maker = static_cast<std::uint8_t>(who.kernel + 1);
   if (write && block.undefined.pieces() > kMaxUndefinedPieces) {
     for (const ByteRange& part : block.undefined.ranges()) effect.undefined.add(part);
     block.undefined.clear();
@@ -39,7 +41,7 @@ void Server::touch(Effect& effect, const Who& who, std::size_t space, Block& blo
 Operation Server::enter(const Command& command, const Who& who, Effect& effect) {
   const Operation operation = ledger_.submit(stream_index(command), who, accesses_);
   if (!ledger_.conflicts().empty()) {
-    count_hazards({who, command.header.device, command.header.stream, operation.number, false}, accesses_);
+    count_hazards({who, command.header.device, command.header.stream, operation.number}, accesses_);
     if (late()) {
       for (const Conflict& conflict : ledger_.conflicts()) poison(conflict, effect);
     }
@@ -62,8 +64,9 @@ void Server::bound_ledger() {
         "wait for the device now and then, or work on contiguous tensors"});
 }
 
-void Server::count_hazards(const Later& later, std::span<const MemoryAccess> accesses) {
+void Server::count_hazards(Later later, std::span<const MemoryAccess> accesses) {
   if (account_.frozen()) return;
+  later.time_ps = account_.since_begin(scheduler_.host_ps());
   account_.count().hazards += findings_.add(later, ledger_.conflicts(), accesses);
 }
 

@@ -83,7 +83,8 @@ void Server::synchronize(const Command& command) {
   frontier_moved();
   scheduler_.charge(card_of(command).prices.profile().sync_ps);
   count_sync(*cause);
-  account_.add_host_span("sync", start, scheduler_.host_ps(), command.header.device, command.header.stream);
+  account_.add_host_span("sync", start, scheduler_.host_ps(), command.header.device, command.header.stream, 0,
+                         wait_of(*cause));
 }
 
 void Server::query(const Command& command) {
@@ -178,6 +179,7 @@ void Server::begin(const Command&) {
   frontier_moved();
   scheduler_.reset_use();
   account_.begin(scheduler_.host_ps());
+  blocks_.mark_peak();
   findings_.clear();
 }
 

@@ -50,6 +50,7 @@ void visit_metrics(M& m, Visit&& visit) {
   visit(m.time_ps), visit(m.peak_allocated_bytes), visit(m.peak_reserved_bytes), visit(m.pinned_peak_bytes);
   visit(m.pinned_taken_peak_bytes);
   visit(m.hazards), visit(m.busy_compute_ps), visit(m.busy_up_ps), visit(m.busy_down_ps), visit(m.overlap_ps);
+  visit(m.device_bytes);
   visit(m.loop_full_stops), visit(m.loop_pinned_tensors), visit(m.loop_ps);
 }
 
@@ -65,7 +66,8 @@ json to_json(const Hazard& hazard) {
           hazard.offset,
           hazard.bytes,
           hazard.count,
-          hazard.text};
+          hazard.text,
+          hazard.time_ps};
 }
 
 Hazard hazard_from(const json& body) {
@@ -76,7 +78,20 @@ Hazard hazard_from(const json& body) {
           body.at(4),
           body.at(5),
           body.at(6),
-          body.at(7)};
+          body.at(7),
+          body.at(8)};
+}
+
+json to_json(const Peak& peak) {
+  json alive = json::array();
+  for (const Peak::Alive& all : peak.alive) alive.push_back({all.name, all.bytes, all.count});
+  return {peak.time_ps, std::move(alive)};
+}
+
+Peak peak_from(const json& body) {
+  Peak peak{body.at(0), {}};
+  for (const json& all : body.at(1)) peak.alive.push_back({all.at(0), all.at(1), all.at(2)});
+  return peak;
 }
 
 template <class T, class Decode>
@@ -117,8 +132,8 @@ std::string encode(const Report& report) {
   json metrics = json::array(), timeline = json::array(), memory = json::array(), hazards = json::array();
   visit_metrics(report.metrics, [&](const auto& value) { metrics.push_back(value); });
   for (const Span& span : report.timeline) {
-    timeline.push_back(
-        {static_cast<int>(span.lane), span.device, span.stream, span.start_ps, span.end_ps, span.bytes, span.name});
+    timeline.push_back({static_cast<int>(span.lane), span.device, span.stream, span.start_ps, span.end_ps, span.bytes,
+                        span.name, static_cast<int>(span.wait)});
   }
   for (const MemoryPoint& point : report.memory) {
     memory.push_back({point.time_ps, point.allocated_bytes, point.reserved_bytes, point.pinned_bytes});
@@ -130,6 +145,7 @@ std::string encode(const Report& report) {
                {"notes", report.notes},
                {"timeline", std::move(timeline)},
                {"memory", std::move(memory)},
+               {"peak", to_json(report.peak)},
                {"finished", report.finished},
                {"violation_code", report.violation_code},
                {"violation_text", report.violation_text},
@@ -145,11 +161,12 @@ Report decode_report(const std::string& text) {
     body.at("peaks").get_to(report.peak_allocated_bytes_by_card);
     for (const json& span : body.at("timeline")) {
       report.timeline.push_back({static_cast<Span::Lane>(span.at(0).get<int>()), span.at(1), span.at(2), span.at(3),
-                                 span.at(4), span.at(5), span.at(6)});
+                                 span.at(4), span.at(5), span.at(6), static_cast<Span::Wait>(span.at(7).get<int>())});
     }
     for (const json& point : body.at("memory")) {
       report.memory.push_back({point.at(0), point.at(1), point.at(2), point.at(3)});
     }
+    report.peak = peak_from(body.at("peak"));
     for (const json& hazard : body.at("hazards")) report.hazards.push_back(hazard_from(hazard));
     body.at("notes").get_to(report.notes);
     report.finished = body.at("finished");
