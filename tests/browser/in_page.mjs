@@ -80,8 +80,8 @@ export function charts() {
   return wrong;
 }
 
-// Contrast of the texts in pictures, against what is painted under them; axe looks at the texts of HTML only.
-export function chartContrast() {
+// Contrast of every text against what is painted under it, in HTML and in pictures, which axe leaves out.
+export function textContrast() {
   const parse = (text) => {
     const p = (text.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
     return { c: p.slice(0, 3), a: p.length > 3 ? p[3] : 1 };
@@ -92,44 +92,59 @@ export function chartContrast() {
     return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2];
   };
   const ratio = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
-  const paper = (e) => {
-    for (; e; e = e.parentElement) {
-      const b = parse(getComputedStyle(e).backgroundColor);
-      if (b.a === 1) return b.c;
-    }
-    return [255, 255, 255];
+  // The colours that may lie under the text of an element: one, or more where a gradient does.
+  const known = new Map();
+  const grounds = (e) => {
+    if (!e) return [[255, 255, 255]];
+    if (known.has(e)) return known.get(e);
+    const s = getComputedStyle(e), back = parse(s.backgroundColor);
+    let all = (back.a === 1 ? [[255, 255, 255]] : grounds(e.parentElement)).map((under) => over(back.c, back.a, under));
+    const stops = s.backgroundImage === "none" ? [] : (s.backgroundImage.match(/rgba?\([^)]*\)/g) || []).map(parse);
+    all = all.flatMap((under) => [under, ...stops.map((stop) => over(stop.c, stop.a, under))]);
+    known.set(e, all);
+    return all;
   };
+  const clear = new Map();
+  const opacity = (e) => {
+    if (!e) return 1;
+    if (!clear.has(e)) clear.set(e, opacity(e.parentElement) * getComputedStyle(e).opacity);
+    return clear.get(e);
+  };
+  const wrong = [];
+  const judge = (e, ink, under) => {
+    const worst = Math.min(...under.map((g) => ratio(over(ink.c, ink.a, g), g)));
+    if (worst < 4.5) wrong.push(`contrast ${worst.toFixed(2)} of "${e.textContent.trim().slice(0, 40)}" in ${e.localName}.${e.getAttribute("class")}`);
+  };
+  for (const e of document.body.querySelectorAll("*:not(svg, svg *, script, style, template)")) {
+    if (![...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim())) continue;
+    const seen = opacity(e);
+    if (seen === 0 || !e.checkVisibility({ visibilityProperty: true }) || e.closest(".sr")) continue;
+    const ink = parse(getComputedStyle(e).color);
+    judge(e, { c: ink.c, a: ink.a * seen }, grounds(e));
+  }
   const inside = (shape, x, y) => {
     const m = shape.getScreenCTM();
     return m && shape.isPointInFill(new DOMPoint(x, y).matrixTransform(m.inverse()));
   };
-  const wrong = [];
+  const paintOf = (shape) => {
+    const s = getComputedStyle(shape), fill = parse(s.fill), a = s.fill === "none" ? 0 : fill.a * s.fillOpacity * s.opacity;
+    return a > 0 && s.display !== "none" ? [{ shape, c: fill.c, a, box: shape.getBoundingClientRect() }] : [];
+  };
   for (const svg of document.querySelectorAll("svg:not([aria-hidden]):not(svg svg)")) {
-    const under = paper(svg.parentElement);
-    const shapes = [...svg.querySelectorAll("rect, path, circle, polygon")].flatMap((shape) => {
-      const s = getComputedStyle(shape), fill = parse(s.fill);
-      const a = s.fill === "none" ? 0 : fill.a * s.fillOpacity * s.opacity;
-      return a > 0 && s.display !== "none" ? [{ shape, c: fill.c, a, box: shape.getBoundingClientRect() }] : [];
-    });
-    for (const text of svg.querySelectorAll("text")) {
-      const s = getComputedStyle(text), box = text.getBoundingClientRect();
-      if (!box.width || s.visibility !== "visible" || !text.textContent.trim()) continue;
+    const texts = [...svg.querySelectorAll("text")].map((text) => ({ text, s: getComputedStyle(text), box: text.getBoundingClientRect() }));
+    const shown = texts.filter(({ text, s, box }) => box.width && s.visibility === "visible" && text.textContent.trim());
+    const shapes = shown.length ? [...svg.querySelectorAll("rect, path, circle, polygon")].flatMap(paintOf) : [];
+    for (const { text, s, box } of shown) {
       const ink = parse(s.fill), halo = s.paintOrder.startsWith("stroke") && s.stroke !== "none" ? parse(s.stroke).c : null;
-      for (const part of [0.1, 0.5, 0.9]) {
-        const x = box.left + box.width * part, y = box.top + box.height / 2;
-        let ground = under;
-        for (const one of shapes) {
-          if (!(one.shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING)) break;
-          const b = one.box;
-          if (x >= b.left && x <= b.right && y >= b.top && y <= b.bottom && inside(one.shape, x, y)) ground = over(one.c, one.a, ground);
-        }
-        ground = halo || ground;
-        const r = ratio(over(ink.c, ink.a * s.fillOpacity * s.opacity, ground), ground);
-        if (r < 4.5) {
-          wrong.push(`contrast ${r.toFixed(2)} of "${text.textContent.trim().slice(0, 40)}" in svg.${svg.getAttribute("class")} (${text.getAttribute("class")})`);
-          break;
-        }
-      }
+      const y = box.top + box.height / 2;
+      // Three places along the text; a shape counts when it is painted before it.
+      const under = [0.1, 0.5, 0.9].flatMap((part) => {
+        const x = box.left + box.width * part;
+        const below = shapes.filter(({ shape, box: b }) => x >= b.left && x <= b.right && y >= b.top && y <= b.bottom &&
+          shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING && inside(shape, x, y));
+        return grounds(svg.parentElement).map((g) => halo || below.reduce((ground, one) => over(one.c, one.a, ground), g));
+      });
+      judge(text, { c: ink.c, a: ink.a * s.fillOpacity * opacity(text) }, under);
     }
   }
   return wrong;
@@ -148,13 +163,14 @@ export function onPaper() {
   return wrong;
 }
 
-// axe: the rules that are named, or else all of these tags; one sentence a broken rule.
-export async function accessibility(rules) {
+// axe: the rules that are named, or else all of these tags but those that are not wanted; one sentence a broken rule.
+export async function accessibility({ only, not = [] }) {
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-  const runOnly = rules ? { type: "rule", values: rules } : { type: "tag", values: tags };
-  const options = { runOnly, resultTypes: ["violations"], iframes: false, preload: false };
+  const runOnly = only ? { type: "rule", values: only } : { type: "tag", values: tags };
+  const rules = Object.fromEntries(not.map((rule) => [rule, { enabled: false }]));
+  const options = { runOnly, rules, resultTypes: ["violations"], iframes: false, preload: false };
   const result = await axe.run(document, options);
-  if (!rules && result.passes.length < 5) return [`axe found only ${result.passes.length} rules to look at`];
+  if (!only && result.passes.length < 5) return [`axe found only ${result.passes.length} rules to look at`];
   return result.violations.map((rule) => {
     const [node] = rule.nodes;
     const why = [...node.any, ...node.all, ...node.none][0];

@@ -125,13 +125,13 @@ std::vector<Page> synthetic_pages() {
   HtmlOptions history;
   history.previous = &before;
   history.handout = "handout.html";
-  return {{"checks-200", "report", render_html(with_many_checks(200))},
-          {"no-checks", "report", render_html(without_checks())},
-          {"no-cases", "report", render_html(without_cases())},
-          {"no-score", "report", render_html(without_score())},
-          {"empty", "report", render_html(Json::object())},
-          {"with-history", "report", render_html(sample(kFlawed), history)},
-          {"student-copy", "report", render_html(student_view(sample(kFlawed)))},
+  return {{"checks-200", "made-up", render_html(with_many_checks(200))},
+          {"no-checks", "made-up", render_html(without_checks())},
+          {"no-cases", "made-up", render_html(without_cases())},
+          {"no-score", "made-up", render_html(without_score())},
+          {"empty", "made-up", render_html(Json::object())},
+          {"with-history", "made-up", render_html(sample(kFlawed), history)},
+          {"student-copy", "made-up", render_html(student_view(sample(kFlawed)))},
           hostile("hostile-markup", with_every_text(hostile_text())),
           hostile("hostile-long-word", with_every_text(std::string(3000, 'W'))),
           hostile("hostile-long-line", with_output(std::string(10'000'000, 'A'))),

@@ -9,7 +9,8 @@ namespace labrig::reports::test {
 
 struct Page {
   std::string name;  // of the file too: NAME.html
-  // "report", "index", "handout": what a page has to show. "hostile": a report whose texts try to break out of it.
+  // "report", "index", "handout": what a page has to show. "made-up": a report that is no run's. "hostile": its texts try to
+  // break out of the page.
   std::string kind;
   std::string html;
 };
