@@ -14,25 +14,25 @@ const shots = [
   { name: "report-phone", page: flawed, size: sizes.phone },
   { name: "report-timeline", page: flawed, size: { width: 1000, height: 620 }, from: "svg.timeline" },
   { name: "report-memory", page: flawed, size: { width: 1000, height: 480 }, from: "svg.memory" },
-  { name: "report-hazard", page: "hazard", size: { width: 1000, height: 640 }, from: ".hazard" },
+  { name: "report-hazard", page: "hazard", size: { width: 1000, height: 640 }, from: ".hazard", above: 130 },
   { name: "class-index", page: "index-class", size: { width: 1000, height: 560 } },
 ];
 
-// Opens the first such element's folds, and puts what heads it a little below the top of the window.
-function bring(selector) {
+// Opens the folds around the first such element, and scrolls until `above` pixels before it are seen.
+function bring({ from: selector, above = 48 }) {
   const element = document.querySelector(selector);
   for (let e = element; e; e = e.parentElement) if (e.localName === "details") e.open = true;
   const top = (element.closest("figure") || element).getBoundingClientRect().top + window.scrollY;
-  window.scrollTo({ top: top - 48, behavior: "instant" });
+  window.scrollTo({ top: top - above, behavior: "instant" });
 }
 
 const browser = await launch();
 try {
-  for (const { name, page: of, size, from, colorScheme = "light" } of shots) {
+  for (const { name, page: of, size, from, above, colorScheme = "light" } of shots) {
     if (!existsSync(join(folder, `${of}.html`))) throw new Error(`no page ${of} in ${folder} for the picture ${name}`);
     const page = await browser.newPage({ viewport: size, colorScheme });
     await page.goto(fileUrl(folder, `${of}.html`));
-    if (from) await page.evaluate(bring, from);
+    if (from) await page.evaluate(bring, { from, above });
     await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
     await page.close();
     console.log(name);
