@@ -40,7 +40,7 @@ if ! cmp -s "$here/package-lock.json" "$folder/node_modules/installed-lock.json"
   cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$folder/"
   if ! (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 </dev/null); then
     tail -5 "$folder/npm.log"
-    grep -qE 'ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|network|E50[0-9]' "$folder/npm.log" &&
+    grep -qE 'ENOTFOUND|EAI_AGAIN|CERT|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|network|E50[0-9]' "$folder/npm.log" &&
       skip "the npm registry cannot be reached"
     exit 1
   fi
