@@ -7,7 +7,7 @@ SHELL := /bin/bash
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r verb text; do printf '  make %-12s %s\n' "$$verb" "$$text"; done
 
-setup: ## install what is missing (Debian 12, Ubuntu 24.04); DEV=1: also the tools for format, lint and browser tests
+setup: ## install what is missing (Debian 12, Ubuntu 24.04); DEV=1: also the tools for format and lint
 	@tools/setup.sh $(if $(DEV),--dev)
 
 build: ## setup, then build everything into build/; CUDA=OFF leaves the cuda backend out

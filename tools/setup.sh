@@ -1,8 +1,9 @@
 #!/bin/bash
-# setup.sh [--test [--full]] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04. Does
-# nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, and programs that look at
-# what labrig writes, and goes on where they cannot be had; --full also debootstrap, for kits in an empty system; --dev what only `make format`, `make lint` and the browser tests need. Asks nothing; without root it prints the command
-# to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
+# setup.sh [--test [--full]] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04.
+# Does nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, programs that
+# look at what labrig writes, and node, npm and Chromium for the browser tests, and goes on where they cannot be had; --full also
+# debootstrap, for kits in an empty system; --dev what only `make format` and `make lint` need. Asks nothing; without root it
+# prints the command to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
 
 packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
@@ -22,12 +23,17 @@ case "${ID:-}-${VERSION_ID:-}" in
 esac
 if [[ " $* " == *" --dev "* ]]; then
   packages+=(clang-format-19 clang-tidy-19 ccache)
-  # Ubuntu's package of this name is a pointer to another store and does not work in a container.
-  [ "${ID:-}" = debian ] && packages+=(chromium)
 fi
 
 wanted=()  # nice to have
-[[ " $* " != *" --test "* ]] || wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip)
+if [[ " $* " == *" --test "* ]]; then
+  wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip)
+  # Node may have come from elsewhere, and then brings its npm along.
+  command -v node >/dev/null || wanted+=(nodejs)
+  command -v npm >/dev/null || wanted+=(npm)
+  # Ubuntu's package of this name is a pointer to another store and does not work in a container.
+  [ "${ID:-}" != debian ] || wanted+=(chromium)
+fi
 [[ " $* " != *" --full "* ]] || wanted+=(debootstrap)
 
 # missing PACKAGE...: those that are not installed.
@@ -59,6 +65,9 @@ fi
 say "setup: installing ${needed[*]} ${wanted[*]}"
 "${as_root[@]}" apt-get update -q </dev/null || [ ${#needed[@]} -eq 0 ]
 [ ${#needed[@]} -eq 0 ] || "${as_root[@]}" "${install[@]}" "${needed[@]}" </dev/null
-[ ${#wanted[@]} -eq 0 ] || "${as_root[@]}" "${install[@]}" "${wanted[@]}" </dev/null ||
-  say "setup: ${wanted[*]} cannot be had; the tests that need them are left out"
+# One by one: what cannot be had must not keep the others away.
+for package in "${wanted[@]}"; do
+  "${as_root[@]}" "${install[@]}" "$package" </dev/null ||
+    say "setup: $package cannot be had; the tests that need it are left out"
+done
 say "setup: done"

@@ -90,7 +90,7 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
       {"hash", report.hash},
       {"hash_short", report.hash.substr(0, 10)},
       {"source", report.source == "plugin" ? "plugin" : "sources"},
-      {"verdict", report.verdict},
+      {"verdict", report.verdict.empty() ? "No verdict" : report.verdict},
       {"has_score", report.score.has_value()},
       {"score", score},
       {"max_score", points_text(report.max_score)},

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --text: #1c1f23; --page: #ffffff; --soft: #f3f4f6; --line: #d5d9de; --accent: #0b5cad; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --text: #e3e6ea; --page: #15181c; --soft: #20252b; --line: #3a414a; --accent: #7db7f5; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 5rem; max-width: 46rem; color: var(--text); background: var(--page);
+body { margin: 0 auto; padding: 2rem 1.25rem 5rem; max-width: 46rem; overflow-wrap: break-word; color: var(--text); background: var(--page);
   font: 1.05rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1, h2, h3, h4 { line-height: 1.25; margin: 2.2em 0 .6em; } h1 { margin-top: 0; font-size: 2rem; }
 h2 { font-size: 1.45rem; padding-bottom: .25em; border-bottom: 1px solid var(--line); } h3 { font-size: 1.15rem; }
@@ -28,7 +28,7 @@ pre { padding: .8rem .9rem; overflow-x: auto; background: var(--soft); border: 1
   font-size: .9rem; line-height: 1.3; }
 pre code { padding: 0; background: none; font-size: inherit; }
 .operator { white-space: nowrap; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
+.scroll { overflow-x: auto; margin: 1em 0; } table { border-collapse: collapse; }
 th, td { padding: .4em .7em; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--soft); }
 blockquote { margin: 1em 0; padding: .1em 1em; border-left: 4px solid var(--accent); background: var(--soft); }
 img, svg { max-width: 100%; height: auto; }
@@ -57,12 +57,19 @@ std::string text_of(std::string_view html) {
   return text;
 }
 
+void replace_all(std::string& html, std::string_view from, std::string_view to) {
+  for (std::size_t at = html.find(from); at != std::string::npos; at = html.find(from, at + to.size()))
+    html.replace(at, from.size(), to);
+}
+
 // A line may break behind any hyphen, also that of "->" in a call; this keeps the two signs together.
-std::string with_whole_arrows(std::string html) {
-  constexpr std::string_view kArrow = "-&gt;", kWhole = "<span class=\"operator\">-&gt;</span>";
-  for (std::size_t at = html.find(kArrow); at != std::string::npos; at = html.find(kArrow, at + kWhole.size()))
-    html.replace(at, kArrow.size(), kWhole);
-  return html;
+void keep_arrows_whole(std::string& html) { replace_all(html, "-&gt;", "<span class=\"operator\">-&gt;</span>"); }
+
+// What may be wider than a phone scrolls by itself, also from the keyboard.
+void let_wide_parts_scroll(std::string& html) {
+  replace_all(html, "<pre>", "<pre tabindex=\"0\">");
+  replace_all(html, "<table>", "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>");
+  replace_all(html, "</table>", "</table></div>");
 }
 
 // "When it goes wrong" -> "when-it-goes-wrong".
@@ -141,11 +148,14 @@ std::string to_page(std::string_view markdown) {
   if (md_html(markdown.data(), static_cast<MD_SIZE>(markdown.size()), append, &html,
               MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_PERMISSIVEURLAUTOLINKS, MD_HTML_FLAG_SKIP_UTF8_BOM) != 0)
     throw std::runtime_error("the text is not Markdown that md4c can read");
-  const Body body = with_anchors(with_whole_arrows(std::move(html)));
+  keep_arrows_whole(html);
+  let_wide_parts_scroll(html);
+  const Body body = with_anchors(html);
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" + body.title + "</title>\n";
-  page += "<style>" + std::string(kStyle) + "</style>\n</head>\n<body>\n" + body.html + "</body>\n</html>\n";
+  page += "<style>" + std::string(kStyle) + "</style>\n</head>\n<body>\n<main>\n" + body.html +
+          "</main>\n</body>\n</html>\n";
   return page;
 }
 
