@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "model.hpp"
 
 namespace labrig::reports {

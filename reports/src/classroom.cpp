@@ -9,7 +9,7 @@
 
 #include "causes.hpp"
 #include "check_words.hpp"
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "text.hpp"
 
 namespace labrig::reports {

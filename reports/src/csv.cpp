@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "model.hpp"
 #include "units.hpp"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 
 namespace labrig::reports {
 namespace {

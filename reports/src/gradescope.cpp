@@ -7,7 +7,7 @@
 
 #include "causes.hpp"
 #include "check_words.hpp"
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "formats.hpp"
 #include "units.hpp"
 

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
+#include "history.hpp"
+#include "page_data.hpp"
 #include "svg/bars.hpp"
 #include "template.hpp"
 #include "text.hpp"
@@ -62,6 +64,29 @@ Json environment_view(const Report& report) {
   return out;
 }
 
+// Who may see the page, where it makes a difference.
+std::string audience_of(const Report& report) {
+  const auto hidden = [](const Case& c) { return c.hidden; };
+  if (std::none_of(report.cases.begin(), report.cases.end(), hidden)) return "";
+  const bool students =
+      std::all_of(report.cases.begin(), report.cases.end(), [](const Case& c) { return !c.hidden || c.seed.empty(); });
+  return students
+             ? "The student's copy: of hidden cases it shows name, status, reason and counts, not their sizes and data."
+             : "The instructor's copy: it shows hidden cases whole. Students get report.student.html.";
+}
+
+// Large texts are put in after the template is filled; no text of a report has a control character.
+constexpr std::string_view kDataMark =
+                               "\x01"
+                               "data\x01",
+                           kDataNoteMark =
+                               "\x01"
+                               "note\x01";
+
+void put(std::string& page, std::string_view mark, std::string_view text) {
+  if (const std::size_t at = page.find(mark); at != std::string::npos) page.replace(at, mark.size(), text);
+}
+
 }  // namespace
 
 std::string shell_word(std::string_view word) {
@@ -80,7 +105,9 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
   const std::string score = report.score ? points_text(*report.score) : "";
   const bool open_secret = report.secret.empty() || report.secret == "public" || report.secret == "labrig";
   const Json tasks = task_views(report);
-  const Json view = {
+  const std::optional<Report> before =
+      options.previous != nullptr ? std::optional(read_report(*options.previous)) : std::nullopt;
+  Json view = {
       {"page_title",
        fmt::format("{}: {} · {}", report.name,
                    report.score ? score + " of " + points_text(report.max_score) : "no score", report.lab_title)},
@@ -102,7 +129,7 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
       {"tasks", tasks},
       {"has_tasks", !tasks.empty()},
       {"next_step", next_step_view(report)},
-      {"groups", check_groups(report, options)},
+      {"groups", check_groups(report, before, options)},
       {"cases", case_views(report, case_to_open(report))},
       {"case_count", report.cases.size()},
       {"has_cases", !report.cases.empty()},
@@ -115,8 +142,21 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
                          "figures differ a little, the score should not.",
                          report.secret)},
       {"environment", environment_view(report)},
-      {"notes", report.notes}};
-  return fill("report.mustache", view);
+      {"notes", report.notes},
+      {"audience", audience_of(report)},
+      {"history", history_view(before, report)},
+      {"data", kDataMark},
+      {"data_note", kDataNoteMark}};
+  std::string page = fill("report.mustache", view);
+  bool whole = true;
+  const std::string data = page_data(json, page.size(), whole);
+  put(page, kDataNoteMark,
+      whole ? "The report that this page was made from is in it, whole."
+      : data == "null"
+          ? "The report that this page was made from is too large to be in it: it is in report.json."
+          : "The report that this page was made from is in it, without timelines: those are in report.json.");
+  put(page, kDataMark, data);
+  return page;
 }
 
 }  // namespace labrig::reports

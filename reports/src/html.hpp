@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string_view>
 
 #include "model.hpp"
@@ -12,7 +13,8 @@
 namespace labrig::reports {
 
 // Checks in the order of reading: lost ones first, those lost for the same reason under the first of them.
-nlohmann::json check_groups(const Report& report, const HtmlOptions& options);
+// `before`: an earlier report, to say of each what became of it.
+nlohmann::json check_groups(const Report& report, const std::optional<Report>& before, const HtmlOptions& options);
 
 // `open_case` is the id of the one case that is unfolded.
 nlohmann::json case_views(const Report& report, std::string_view open_case);

@@ -7,6 +7,7 @@
 
 #include "causes.hpp"
 #include "facts.hpp"
+#include "history.hpp"
 #include "html.hpp"
 #include "svg/bars.hpp"
 #include "text.hpp"
@@ -39,7 +40,7 @@ Json explain_view(const Check& check) {
   add("Where", check.explain->where);
   add("Likely cause", check.explain->cause);
   add("Try next", check.explain->next);
-  add("Evidence", check.explain->evidence);
+  if (check.explain->evidence != check.reason.text) add("Evidence", check.explain->evidence);  // it stands on top
   return rows;
 }
 
@@ -119,7 +120,8 @@ std::string_view icon_of(std::string_view status) {
   return "fault";
 }
 
-Json check_groups(const Report& report, const HtmlOptions& options) {
+Json check_groups(const Report& report, const std::optional<Report>& before, const HtmlOptions& options) {
+  const bool comparable = before && before->lab_id == report.lab_id && before->lab_version == report.lab_version;
   const auto cause = causes_of(report);
   Json groups = Json::array();
   const auto group = [&](std::string_view status, std::string_view heading, bool folded) {
@@ -134,6 +136,7 @@ Json check_groups(const Report& report, const HtmlOptions& options) {
         if (&other != &check && cause.at(&other) == &check) also.push_back(line_view(other));
       }
       cards.push_back(check_view(check, options, also, "Lost because of it:"));
+      cards.back()["change"] = comparable ? change_of(find_check(*before, check.id), check) : "";
     }
     if (!cards.empty())
       groups.push_back({{"heading", heading}, {"count", count}, {"folded", folded}, {"checks", cards}});

@@ -11,7 +11,7 @@
 
 #include "causes.hpp"
 #include "check_words.hpp"
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "text.hpp"
 #include "units.hpp"
 

@@ -2,12 +2,11 @@
 // written so that it shows as it is: no mark-up, no HTML, no mention, no link comes from it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
 #include "check_words.hpp"
-#include "format_files.hpp"
+#include "format_renderers.hpp"
 #include "units.hpp"
 
 namespace labrig::reports {
@@ -40,19 +39,10 @@ std::string inline_text(std::string_view text) {
   return out;
 }
 
-// As code on one line: a fence longer than any run of backticks in it. In a table `|` would end a cell, even in code.
-std::string code(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::string plain;
-  for (const char c : text) plain += c == '|' ? std::string("\\|") : std::string(1, c);
-  std::size_t longest = 0, run = 0;
-  for (const char c : plain) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  const bool pad = plain.empty() || plain.front() == '`' || plain.back() == '`';
-  return fence + (pad ? " " : "") + plain + (pad ? " " : "") + fence;
+// As code where it is a plain word or command; what is not is a text like others.
+std::string code(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_of("`<>|@#&\n") == std::string::npos;
+  return plain ? "`" + text + "`" : inline_text(text);
 }
 
 const char* mark_of(const Check& check) {

@@ -1,6 +1,8 @@
 // The only file that knows the mustache library: views are JSON everywhere else.
 #include "template.hpp"
 
+#include <openssl/evp.h>
+
 #include <kainjow/mustache.hpp>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -37,10 +39,24 @@ mustache::data to_data(const nlohmann::json& value) {
   }
 }
 
+std::string sha256_base64(const std::string& text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
+  std::string out(64, '\0');
+  out.resize(static_cast<std::size_t>(
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), digest, static_cast<int>(size))));
+  return out;
+}
+
 }  // namespace
 
 std::string fill(const std::string& name, nlohmann::json view) {
-  view["css"] = templates().at("style.css") + templates().at("charts.css");
+  static const std::string css = templates().at("style.css") + templates().at("charts.css"),
+                           script = templates().at("report.js"), css_hash = sha256_base64(css),
+                           script_hash = sha256_base64(script);
+  // The policy allows this sheet and this script, and no other.
+  view.update({{"css", css}, {"css_hash", css_hash}, {"script", script}, {"script_hash", script_hash}});
   mustache::data data = to_data(view);
   for (const auto& [file, text] : templates()) data.set(file, mustache::data(text));
   mustache::mustache page(templates().at(name));

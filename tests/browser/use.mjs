@@ -76,11 +76,69 @@ async function linksLeadToWhatIsSeen(page) {
   }
 }
 
+// What the script adds: each tool does what it says.
+async function toolsWork(page) {
+  const shown = () => page.locator("details.card").evaluateAll((all) => all.filter((e) => !e.hidden).length);
+  const all = await shown();
+  await page.fill("#filter", "bytes-up");
+  expect((await shown()) < all && (await shown()) > 0, "the filter shows all or nothing");
+  await page.fill("#filter", "");
+  await page.selectOption("#filter-status", "failed");
+  expect(await page.locator("details.card.failed").first().isVisible(), "the filter by status hides what failed");
+  expect(!(await page.locator("details.card.passed").first().isVisible()), "the filter by status shows what passed");
+  await page.selectOption("#filter-status", "");
+  expect((await shown()) === all, "the filter does not let go");
+  await page.getByRole("button", { name: "Open all" }).click();
+  expect(await page.locator("details.card").evaluateAll((cards) => cards.every((e) => e.open)), "Open all leaves cards closed");
+  await page.getByRole("button", { name: "Close all" }).click();
+  expect(await page.locator("details.card").evaluateAll((cards) => cards.every((e) => !e.open)), "Close all leaves cards open");
+  await page.getByRole("button", { name: "Open all" }).click();
+}
+
+async function themesSwitch(page) {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const auto = await paper();
+  const theme = page.locator("button.theme");
+  await theme.click();
+  await theme.click();
+  expect((await theme.textContent()) === "Theme: dark" && (await paper()) !== auto, "the dark theme looks like the light one");
+  await page.reload();
+  expect((await theme.textContent()) === "Theme: dark", "the theme is forgotten when the page is loaded again");
+  await theme.click();
+}
+
+async function commandsAreCopied(page) {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.locator("button.copy").first().click();
+  const [copied, command] = await Promise.all([page.evaluate(() => navigator.clipboard.readText()), page.locator(".command").first().textContent()]);
+  expect(copied === command, `copied is '${copied}', not '${command}'`);
+}
+
+async function timelinesGrow(page) {
+  const chart = page.locator("svg.timeline").first();
+  const width = async () => (await chart.boundingBox()).width;
+  const whole = await width();
+  await page.getByRole("button", { name: "Closer" }).first().click();
+  expect(Math.abs((await width()) - 2 * whole) < 2, "Closer does not double the timeline");
+  await page.locator(".zoomed").first().focus();
+  await page.keyboard.press("-");
+  expect(Math.abs((await width()) - whole) < 2, "the key - does not lead back");
+  await page.locator("svg.timeline rect.bar").first().hover();
+  expect(await page.locator(".tip").isVisible(), "pointing at a bar says nothing");
+}
+
+async function theReportIsSaved(page) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save report.json" }).click()]);
+  const text = await (await download.createReadStream()).setEncoding("utf8").toArray();
+  expect(JSON.parse(text.join("")).schema === "labrig.report/1", "what is saved is no report");
+}
+
 const browser = await launch();
 try {
   for (const javaScriptEnabled of [true, false]) {
     const context = await browser.newContext({ viewport: sizes.desk, offline: true, javaScriptEnabled });
-    for (const use of [focusFollowsTheDocument, keysOpenWhatIsFolded, hintsOpenOneAtATime, linksLeadToWhatIsSeen]) {
+    const tools = [toolsWork, themesSwitch, commandsAreCopied, timelinesGrow, theReportIsSaved];
+    for (const use of [focusFollowsTheDocument, keysOpenWhatIsFolded, hintsOpenOneAtATime, linksLeadToWhatIsSeen, ...(javaScriptEnabled ? tools : [])]) {
       const page = await context.newPage();
       const url = fileUrl(folder, `${flawed}.html`);
       watch(page, url, findings, () => `${flawed}, scripts ${javaScriptEnabled ? "on" : "off"}`);
@@ -92,4 +150,4 @@ try {
 } finally {
   await browser.close();
 }
-finish(findings, "the keyboard reaches, opens and follows everything, with and without scripts");
+finish(findings, "filter, themes, copies, timelines and saving work; the keyboard reaches, opens and follows everything, with and without scripts");

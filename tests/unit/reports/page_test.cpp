@@ -19,15 +19,61 @@ std::size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-TEST(Page, NeedsNoScriptAndNoOtherFile) {
+TEST(Page, IsWholeWithoutItsScriptAndAnyOtherFile) {
   for (const std::string& name : sample_names()) {
     const std::string page = render_html(sample(name));
-    EXPECT_NE(page.find("default-src 'none'; style-src 'unsafe-inline'"), std::string::npos);
-    for (const char* part : {"<script", "<link", "<img", "<iframe", "url(", "@import", "http://", "src="}) {
-      EXPECT_EQ(page.find(part), std::string::npos) << name << ": " << part;
+    EXPECT_NE(page.find("default-src 'none'; style-src 'sha256-"), std::string::npos);
+    EXPECT_EQ(count(page, "unsafe-inline"), 0u);
+    EXPECT_EQ(count(page, "<script"), 2u) << "the data, and the script";
+    const std::string read = page.substr(0, page.find("<script"));
+    for (const char* part : {"<link", "<img", "<iframe", "<button", "url(", "@import", "http://", "src=", " style="}) {
+      EXPECT_EQ(read.find(part), std::string::npos) << name << ": " << part;
     }
     EXPECT_LT(page.size(), 500'000u) << name;
   }
+}
+
+Json data_of(const std::string& page) {
+  const std::string start = "id=\"report-data\">";
+  const std::size_t from = page.find(start) + start.size();
+  return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST(Page, HoldsTheReportItWasMadeFrom) {
+  EXPECT_EQ(data_of(render_html(sample("refused"))), sample("refused"));
+  Json long_one = sample("amp");
+  for (int i = 0; i < 6; ++i) long_one["cases"].push_back(long_one["cases"][0]);
+  const std::string page = render_html(long_one);
+  const Json data = data_of(page);
+  EXPECT_TRUE(data.at("cases").at(0).at("trace").is_null());
+  EXPECT_EQ(data.at("checks"), long_one.at("checks"));
+  EXPECT_NE(page.find("without timelines: those are in report.json"), std::string::npos);
+}
+
+TEST(Page, SaysWhatChangedSinceAnEarlierReport) {
+  const Json before = sample("weights-every-batch"), now = sample("solution");
+  const std::string page = render_html(now, {.handout = "", .previous = &before});
+  EXPECT_NE(page.find("67.5 → 100 points, 3 fixed."), std::string::npos);
+  EXPECT_EQ(count(page, "<span class=\"chip\">fixed</span>"), 6u) << "in the list, and at each check";
+  const std::string back = render_html(before, {.handout = "", .previous = &now});
+  EXPECT_NE(back.find("100 → 67.5 points, 3 new failures."), std::string::npos);
+  EXPECT_NE(back.find("<td>bytes up</td>"), std::string::npos) << "the metrics that changed";
+  const std::string same = render_html(before, {.handout = "", .previous = &before});
+  EXPECT_NE(same.find("67.5 → 67.5 points, 3 still failing."), std::string::npos);
+  EXPECT_EQ(render_html(now).find("Since the last report"), std::string::npos);
+}
+
+TEST(Page, ComparesNothingWithAnotherLab) {
+  const Json before = sample("amp"), now = sample("solution");
+  const std::string page = render_html(now, {.handout = "", .previous = &before});
+  EXPECT_NE(page.find("they are not compared"), std::string::npos);
+  EXPECT_EQ(page.find("<span class=\"chip\">fixed</span>"), std::string::npos);
+}
+
+TEST(Page, SaysForWhomItIs) {
+  const Json whole = sample("solution");
+  EXPECT_NE(render_html(whole).find("The instructor&#39;s copy"), std::string::npos);
+  EXPECT_NE(render_html(student_view(whole)).find("The student&#39;s copy"), std::string::npos);
 }
 
 TEST(Page, ShowsFailedChecksOpenThenPartialThenPassedFolded) {
@@ -104,7 +150,9 @@ TEST(Page, ShowsCapturedOutputEscapedAndCut) {
   EXPECT_NE(page.find("&lt;script&gt;document.title"), std::string::npos);
   Json report = sample("crashed");
   report["cases"][0]["output"] = {{"text", std::string(10'000'000, 'x')}, {"cut", false}};
-  EXPECT_LT(render_html(report).size(), 300'000u);
+  EXPECT_LT(render_html(report).size(), 500'000u);
+  report["submission"]["name"] = std::string(10'000'000, 'x');
+  EXPECT_LT(render_html(report).size(), 500'000u);
 }
 
 TEST(Page, LinksTheHandoutWhenToldWhereItIs) {

@@ -1,0 +1,265 @@
+// Every other format: what stands in it, and that no text of a submission can get out of its place. The files
+// themselves are read by programs that are not ours in tests/formats.
+#include "formats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include "samples.hpp"
+
+namespace labrig::reports {
+namespace {
+
+using nlohmann::json;
+using test::sample;
+
+const Format kAll[] = {Format::html, Format::json,  Format::junit,  Format::gradescope, Format::markdown,
+                       Format::csv,  Format::trace, Format::github, Format::classroom};
+const char* const kSamples[] = {"solution", "weights-every-batch", "crashed", "hazard", "amp", "refused"};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+// What Classroom's reporter makes of the variable: it decodes, and adds up.
+json from_base64(const std::string& text) {
+  std::string out;
+  unsigned bits = 0, held = 0;
+  for (const char c : text) {
+    const std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    if (c == '=') break;
+    held = held << 6 | static_cast<unsigned>(digits.find(c));
+    bits += 6;
+    if (bits >= 8) out += static_cast<char>(held >> (bits -= 8) & 0xff);
+  }
+  return json::parse(out);
+}
+
+double stored_sum(const json& payload) {
+  return std::accumulate(payload.at("tests").begin(), payload.at("tests").end(), 0.0,
+                         [](double sum, const json& test) { return sum + test.at("score").get<double>(); });
+}
+
+TEST(Formats, AreNamedInAnyOrderAndOnce) {
+  EXPECT_EQ(formats_from("junit,html,junit"), (std::vector{Format::junit, Format::html}));
+  for (const Format format : kAll) EXPECT_EQ(formats_from(name_of(format)), std::vector{format});
+  for (const char* wrong : {"", "html,", "xml", "HTML", " html"})
+    EXPECT_THROW(formats_from(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(Formats, AreMadeOfReportsThatMissAlmostEverything) {
+  for (const Format format : kAll) {
+    EXPECT_FALSE(render(format, json::object()).empty()) << name_of(format);
+    EXPECT_FALSE(render(format, {{"checks", {json::object()}}, {"cases", {json::object()}}}).empty());
+    EXPECT_THROW(render(format == Format::json ? Format::csv : format, json::array()), json::exception);
+  }
+}
+
+TEST(Formats, CutLinesOfTenMegabytes) {
+  json report = sample("weights-every-batch");
+  report["cases"][0]["output"] = {{"text", std::string(10'000'000, 'x')}, {"cut", true}};
+  report["checks"][1]["reason"]["text"] = std::string(10'000'000, 'y');
+  report["checks"][1]["explain"]["what"] = std::string(10'000'000, 'z');
+  for (const Format format : kAll)
+    EXPECT_LT(render(format, report).size(), format == Format::json ? 40'000'000u : 520'000u) << name_of(format);
+}
+
+TEST(JUnit, HasATestForEachCheckAndCountsThem) {
+  const std::string xml = render(Format::junit, sample("weights-every-batch"));
+  EXPECT_EQ(count(xml, "<testcase "), 9u);
+  EXPECT_EQ(count(xml, "<failure "), 3u);
+  EXPECT_NE(xml.find("tests=\"9\" failures=\"3\" errors=\"0\" skipped=\"0\""), std::string::npos);
+  EXPECT_NE(xml.find("name=\"bytes-up\""), std::string::npos);
+  EXPECT_EQ(count(xml, " file=\""), 0u);
+  EXPECT_EQ(count(render(Format::junit, sample("weights-every-batch"), {.html = {}, .junit_file = "a.cpp"}),
+                  " file=\"a.cpp\""),
+            9u);
+}
+
+TEST(JUnit, TellsFaultsSkippedChecksAndTestsOfOneNameApart) {
+  json report = sample("solution");
+  report["checks"][0]["status"] = "fault";
+  report["checks"][1]["status"] = "skipped";
+  report["checks"][2]["id"] = report["checks"][3]["id"];
+  const std::string xml = render(Format::junit, report);
+  EXPECT_EQ(count(xml, "<error "), 1u);
+  EXPECT_EQ(count(xml, "<skipped "), 1u);
+  EXPECT_NE(xml.find("errors=\"1\" skipped=\"1\""), std::string::npos);
+  EXPECT_EQ(count(xml, "name=\"one-fetch\""), 1u);
+  EXPECT_EQ(count(xml, "name=\"one-fetch (2)\""), 1u);
+}
+
+TEST(Gradescope, AddsUpAndKeepsHiddenChecksForLater) {
+  json report = sample("weights-every-batch");
+  report["checks"][2]["visibility"] = "hidden";
+  const json results = json::parse(render(Format::gradescope, report));
+  double sum = 0;
+  for (const json& test : results.at("tests")) sum += test.at("score").get<double>();
+  EXPECT_DOUBLE_EQ(sum, results.at("score").get<double>());
+  EXPECT_EQ(results.at("score"), report.at("score"));
+  EXPECT_EQ(results.at("tests").at(2).at("visibility"), "after_published");
+  EXPECT_EQ(results.at("tests").at(1).at("visibility"), "visible");
+  EXPECT_EQ(results.at("stdout_visibility"), "hidden");
+}
+
+TEST(Gradescope, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
+  json report = sample("weights-every-batch");
+  const std::string secret = "the size is 4711";
+  for (json& one : report["cases"])
+    if (one["visibility"] == "hidden") one["reason"] = {{"code", "wrong-values"}, {"text", secret}};
+  report["checks"][1]["reason"]["text"] = secret;
+  report["checks"][1]["explain"]["evidence"] = "because " + secret;
+  EXPECT_EQ(render(Format::gradescope, report).find("4711"), std::string::npos);
+}
+
+TEST(Gradescope, GivesAFaultNoScoreAtAll) {
+  json report = sample("solution");
+  report["score"] = nullptr;
+  const json results = json::parse(render(Format::gradescope, report));
+  EXPECT_FALSE(results.contains("score"));
+  for (const json& test : results.at("tests")) EXPECT_FALSE(test.contains("score"));
+}
+
+TEST(Gradescope, SaysHowFarItIsWhileCasesRun) {
+  const json results = json::parse(render_gradescope_partial(sample("solution"), 3, 12));
+  EXPECT_EQ(results.at("output").get<std::string>().find("Unfinished: 3 of 12 cases"), 0u);
+  EXPECT_EQ(results.at("tests").size(), 9u);
+}
+
+TEST(Classroom, StoresTheScoreExactly) {
+  for (const char* name : kSamples) {
+    const json report = sample(name), payload = from_base64(render(Format::classroom, report));
+    EXPECT_EQ(stored_sum(payload), report.at("score").get<double>()) << name;
+    EXPECT_EQ(payload.at("max_score"), report.at("max_score"));
+    for (const json& test : payload.at("tests")) EXPECT_TRUE(test.at("score").is_number());
+  }
+}
+
+TEST(Classroom, StoresScoresThatBinaryFractionsDoNotHave) {
+  json report = sample("solution");
+  double sum = 0;
+  for (json& check : report["checks"]) check["points"] = 0.1, sum += 0.1;
+  report["score"] = 0.9;
+  EXPECT_NE(sum, 0.9);
+  EXPECT_EQ(stored_sum(from_base64(render(Format::classroom, report))), 0.9);
+}
+
+// What the reporter did with payloads of each shape is recorded: no test at all, or max_score 0, stores nothing that
+// would be taken for a grade.
+TEST(Classroom, StoresNothingForAFault) {
+  const json recorded = json::parse(test::read_file(LABRIG_GOLDEN_EXPORTS "/classroom_payloads.json"));
+  EXPECT_EQ(recorded.at("max_zero").at("reporter_43c2d9f_did").at(0), "nothing stored");
+  json report = sample("solution");
+  report["score"] = nullptr;
+  const json payload = from_base64(render(Format::classroom, report));
+  EXPECT_EQ(payload.at("status"), "error");
+  EXPECT_EQ(payload.at("max_score"), 0);
+}
+
+TEST(Classroom, FitsIntoAnEnvironmentVariable) {
+  json report = sample("weights-every-batch");
+  const json check = report["checks"][1];
+  for (int i = 0; i < 5000; ++i) report["checks"].push_back(check);
+  const std::string text = render(Format::classroom, report);
+  EXPECT_LT(text.size(), 131'072u - 100);
+  EXPECT_EQ(stored_sum(from_base64(text)), report.at("score").get<double>());
+}
+
+TEST(Github, EscapesCommandsAndShowsTenErrors) {
+  json report = sample("weights-every-batch");
+  json check = report["checks"][1];
+  check["title"] = "100 %\r\n::add-mask::x";
+  check["reason"] = {{"code", "own"}, {"text", "one"}};
+  report["checks"] = json::array();
+  for (int i = 0; i < 30; ++i) {
+    check["id"] = "check-" + std::to_string(i);
+    check["reason"]["text"] = "reason " + std::to_string(i);
+    report["checks"].push_back(check);
+  }
+  const std::string log = github_annotations(report, "week 1/a,b:c.cpp");
+  EXPECT_EQ(count(log, "\n"), 11u);
+  EXPECT_EQ(count(log, "::error file=week 1/a%2Cb%3Ac.cpp,line=1,title=check-"), 10u);
+  EXPECT_EQ(count("\n" + log, "\n::"), 11u) << "every line is a command of ours";
+  EXPECT_NE(log.find("100 %25"), std::string::npos);
+}
+
+TEST(Github, KeepsTheStepsPageBelowItsLimit) {
+  json report = sample("weights-every-batch");
+  json check = report["checks"][1];
+  check["explain"]["cause"] = std::string(2000, 'x');
+  for (int i = 0; i < 2000; ++i) {
+    check["reason"]["text"] = std::to_string(i);
+    report["checks"].push_back(check);
+  }
+  const std::string page = render(Format::github, report);
+  EXPECT_LT(page.size(), 1u << 20);
+  EXPECT_NE(page.find("The rest is left out"), std::string::npos);
+}
+
+TEST(Markdown, ShowsHostileTextsAsTheyAre) {
+  const std::string page =
+      render(Format::markdown,
+             test::with_every_text(
+                 "<script>x</script> | `code` **bold** [a](https://x) @user #1 $(x)\n# heading\n- item ![i](x) ~~s~~"));
+  for (const char* part : {"<script", "**bold**", "[a](", "@user", "\n# heading", "\n- item", "![i]", " #1"})
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+}
+
+TEST(Csv, NeutralisesFormulas) {
+  for (const char* formula : {"=1+1", "+1", "-1", "@SUM(A1)", "\tx"}) {
+    json report = sample("weights-every-batch");
+    report["submission"]["name"] = formula;
+    const std::string table = render(Format::csv, report);
+    EXPECT_EQ(table.find(std::string(",") + formula), std::string::npos) << formula;
+  }
+  EXPECT_NE(render(Format::csv, sample("weights-every-batch")).find(",0,15,"), std::string::npos)
+      << "numbers as they are";
+}
+
+TEST(Trace, HasProcessesThreadsCountersAndMicroseconds) {
+  const json trace = json::parse(render(Format::trace, sample("hazard")));
+  std::size_t spans = 0, counters = 0, waits = 0, hazards = 0;
+  for (const json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    EXPECT_TRUE(phase == "M" || event.at("ts").is_number());
+    EXPECT_LT(event.at("tid").get<double>(), 9007199254740992.0);
+    spans += phase == "X";
+    counters += phase == "C";
+    waits += event.value("cat", "") == "sync";
+    hazards += event.value("cat", "") == "hazard";
+  }
+  const json first = sample("hazard").at("cases").at(0).at("trace").at("submission");
+  EXPECT_GT(spans, first.at("timeline").size());
+  EXPECT_GT(counters, first.at("memory").size());
+  EXPECT_GT(waits, 0u);
+  EXPECT_GT(hazards, 0u);
+}
+
+TEST(Trace, GivesACopyOfNoTimeNoRate) {
+  json report = sample("solution");
+  json& timeline = report["cases"][0]["trace"]["submission"]["timeline"];
+  timeline = {{{"lane", "up"}, {"stream", 7}, {"start_ps", 5}, {"end_ps", 5}, {"bytes", 200}, {"name", "a\x01\"b"}}};
+  const json trace = json::parse(render(Format::trace, report));
+  for (const json& event : trace.at("traceEvents"))
+    EXPECT_FALSE(event.at("ph") == "X" && event.at("pid") == 1 && event.at("args").contains("GB/s"));
+}
+
+// Traces of others that do not open, each for one reason; ours has none of them.
+TEST(Trace, HasNoneOfTheRecordedMistakes) {
+  const std::string folder = std::string(LABRIG_GOLDEN_EXPORTS) + "/trace/";
+  for (const char* name : {"bad_inf_bandwidth", "bad_missing_quote"})
+    EXPECT_TRUE(json::parse(test::read_file(folder + name + ".json"), nullptr, false).is_discarded()) << name;
+  for (const char* name : kSamples) {
+    const json trace = json::parse(render(Format::trace, sample(name)));
+    for (const json& event : trace.at("traceEvents"))
+      EXPECT_LT(event.value("ts", 0.0), 1e9) << "relative, not of the epoch";
+  }
+}
+
+}  // namespace
+}  // namespace labrig::reports
