@@ -152,16 +152,17 @@
     for (const [column, head] of [...table.tHead.rows[0].cells].entries()) {
       if (head.querySelector(".sr")) continue;
       let up = false;
-      const text = head.textContent;
-      head.textContent = "";
-      head.append(button(text, () => {
+      const name = head.textContent;
+      const sort = button("↕", () => {
         up = !up;
         const key = (row) => row.cells[column].textContent.trim();
         const rows = [...table.tBodies[0].rows].sort((a, b) => key(a).localeCompare(key(b), undefined, { numeric: true }) * (up ? 1 : -1));
         table.tBodies[0].append(...rows);
         for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      }, { className: "sort" }));
+      }, { className: "sort" });
+      sort.setAttribute("aria-label", `Sort by ${name}`);
+      head.append(" ", sort);
     }
   }
 

@@ -29,7 +29,7 @@ async function stops(page) {
 async function focusFollowsTheDocument(page) {
   const all = await stops(page);
   const reachable = await page.evaluate(
-    () => [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !e.disabled).length);
+    () => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) => e.checkVisibility() && !e.disabled).length);
   expect(all.length === reachable, `Tab reaches ${all.length} of ${reachable} places`);
   expect(all.length > 10, `only ${all.length} places can be reached with Tab`);
   for (const [i, stop] of all.entries()) {
@@ -128,6 +128,7 @@ async function timelinesGrow(page) {
 }
 
 async function theReportIsSaved(page) {
+  page.removeAllListeners("download");  // here it is wanted
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save report.json" }).click()]);
   const text = await (await download.createReadStream()).setEncoding("utf8").toArray();
   expect(JSON.parse(text.join("")).schema === "labrig.report/1", "what is saved is no report");
