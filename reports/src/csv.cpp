@@ -1,51 +1,47 @@
-// A table for spreadsheets and scripts, a row a check: RFC 4180, UTF-8 without a mark (a program reads it the same; a
-// spreadsheet is told so when it imports). A cell of text that a spreadsheet would take for a formula gets an
-// apostrophe in front, as spreadsheets themselves write it; numbers are written as numbers.
+// A row a check, with what identifies the run in front, so that the files of a class can be joined.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "format_renderers.hpp"
 #include "model.hpp"
-#include "units.hpp"
 
 namespace labrig::reports {
 namespace {
 
-std::string cell(std::string text) {
-  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) text.insert(0, "'");
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+// Each newline with the blanks around it becomes one blank: programs that read line by line see a row a line.
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  bool skip = false;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') {
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += ' ';
+      skip = true;
+    } else if (!skip || c != ' ') {
+      out += c;
+      skip = false;
+    }
+  }
+  return out;
 }
 
-std::string number(double value) { return fmt::format("{:.10g}", value); }
+// Spreadsheets run cells that start so; the apostrophe says that it is text. Some skip blanks in front.
+bool like_a_formula(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first != std::string_view::npos && std::string_view("=+-@\t\r").find(text[first]) != std::string_view::npos;
+}
 
-std::string optional_number(const std::optional<double>& value) { return value ? number(*value) : ""; }
-
-std::string row(const Report& report, const Check& check) {
-  const std::string cells[] = {cell(report.lab_id),
-                               cell(report.lab_version),
-                               cell(report.name),
-                               cell(report.hash),
-                               optional_number(report.score),
-                               number(report.max_score),
-                               number(static_cast<double>(check.task)),
-                               cell(check.id),
-                               cell(check.title),
-                               cell(check.status),
-                               number(check.points),
-                               number(check.max_points),
-                               cell(check.reason.code),
-                               cell(check.reason.text),
-                               optional_number(check.metrics.value),
-                               optional_number(check.metrics.reference),
-                               cell(check.metrics.unit),
-                               check.hidden ? "hidden" : "visible"};
-  std::string out;
-  for (const std::string& one : cells) out += (out.empty() && &one == cells ? "" : ",") + one;
-  return out + "\r\n";
+std::string cell(std::string_view raw) {
+  std::string text = on_one_line(raw);
+  if (like_a_formula(text) || like_a_formula(raw)) text.insert(0, 1, '\'');
+  // Semicolons and tabs: some spreadsheets split there.
+  const bool blank_ends = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  if (!blank_ends && text.find_first_of(",;\"\t") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
 }
 
 }  // namespace
@@ -53,9 +49,14 @@ std::string row(const Report& report, const Check& check) {
 std::string render_csv(const nlohmann::json& json) {
   const Report report = read_report(json);
   std::string out =
-      "lab,lab_version,submission,hash,score,max_score,task,check,title,status,points,max_points,code,reason,value,"
-      "reference,unit,visibility\r\n";
-  for (const Check& check : report.checks) out += row(report, check);
+      "lab,version,submission,hash,check,task,title,status,points,max_points,reason_code,reason_text,visibility\r\n";
+  const std::string run =
+      fmt::format("{},{},{},{}", cell(report.lab_id), cell(report.lab_version), cell(report.name), cell(report.hash));
+  for (const Check& check : report.checks) {
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n", run, cell(check.id), check.task, cell(check.title),
+                       cell(check.status), check.points, check.max_points, cell(check.reason.code),
+                       cell(check.reason.text), check.hidden ? "hidden" : "visible");
+  }
   return out;
 }
 

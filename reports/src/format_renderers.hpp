@@ -2,6 +2,7 @@
 // object, and takes whatever else is missing as empty.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -11,10 +12,11 @@ namespace labrig::reports {
 // `file`: shown as where failures are; empty: none.
 std::string render_junit(const nlohmann::json& report, std::string_view file);
 std::string render_gradescope(const nlohmann::json& report);
+// At most so many bytes, cut with a note: a step's page on GitHub may have 1 MiB, and is lost when it has more.
+inline constexpr std::size_t kMarkdownLimit = 1'000'000;
 std::string render_markdown(const nlohmann::json& report);
 std::string render_csv(const nlohmann::json& report);
 std::string render_chrome_trace(const nlohmann::json& report);
-std::string render_github_summary(const nlohmann::json& report);
 std::string render_classroom(const nlohmann::json& report);
 
 }  // namespace labrig::reports

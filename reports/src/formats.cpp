@@ -65,13 +65,12 @@ std::string render(Format format, const nlohmann::json& report, const FormatOpti
     case Format::gradescope:
       return render_gradescope(report);
     case Format::markdown:
+    case Format::github:  // the page of a step
       return render_markdown(report);
     case Format::csv:
       return render_csv(report);
     case Format::trace:
       return render_chrome_trace(report);
-    case Format::github:
-      return render_github_summary(report);
     case Format::classroom:
       return render_classroom(report);
   }

@@ -1,5 +1,6 @@
-// What GitHub Actions reads: the page of a step, and commands in its log that put messages at a file. Nothing of a
-// submission can add a command of its own: every text is escaped as the command's data, and stands behind it.
+// What GitHub Actions reads in its log: commands that put messages at a file. The page of a step is the Markdown
+// report. Nothing of a submission can add a command of its own: every text is escaped as the command's data, and stands
+// behind it.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -13,10 +14,7 @@
 namespace labrig::reports {
 namespace {
 
-constexpr int kMostOfAKind = 10;                  // a step shows no more errors, and no more warnings
-constexpr std::size_t kSummaryLimit = 1'000'000;  // GitHub takes 1 MiB, or nothing at all
-constexpr std::string_view kCut =
-    "\n\n*The rest is left out: a step's page may have 1 MiB. The whole report is report.html.*\n";
+constexpr int kMostOfAKind = 10;  // a step shows no more errors, and no more warnings
 
 std::string data_text(std::string_view text) {
   std::string out;
@@ -31,14 +29,6 @@ std::string property_text(std::string_view text) {
 }
 
 }  // namespace
-
-std::string render_github_summary(const nlohmann::json& report) {
-  std::string text = render_markdown(report);
-  if (text.size() <= kSummaryLimit) return text;
-  std::size_t end = text.rfind('\n', kSummaryLimit - kCut.size());
-  if (end == std::string::npos) end = 0;
-  return text.substr(0, end) + std::string(kCut);
-}
 
 std::string github_annotations(const nlohmann::json& json, std::string_view file) {
   const Report report = read_report(json);
