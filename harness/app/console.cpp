@@ -38,11 +38,21 @@ void Progress::run(std::stop_token stop) {
   std::fputs("\r\033[K", stderr);
 }
 
+namespace {
+
+// no-color.org: set, and not to nothing.
+bool no_color_is_unset() {
+  const char* value = std::getenv("NO_COLOR");
+  return value == nullptr || *value == '\0';
+}
+
+}  // namespace
+
 void print_report(const Context& context, const nlohmann::ordered_json& report) {
   if (context.json) {
     std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else if (!context.quiet) {
-    const bool color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+    const bool color = ::isatty(STDOUT_FILENO) == 1 && no_color_is_unset();
     std::fputs(reports::render_console(nlohmann::json(report), color).c_str(), stdout);
   }
   std::fflush(stdout);
