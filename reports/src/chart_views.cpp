@@ -77,7 +77,7 @@ Json roof_rows(const Case& c) {
   return rows;
 }
 
-void add_bottleneck(const Case& c, std::size_t number, Json& view) {
+void add_bottleneck(const Case& c, std::size_t number, bool drawn, Json& view) {
   const svg::Sides sides = sides_of(c);
   const bool counted = comparable(c);
   const auto verdict = counted ? bottleneck_of(c.metrics, sides.yours, c.card) : std::nullopt;
@@ -95,9 +95,8 @@ void add_bottleneck(const Case& c, std::size_t number, Json& view) {
                    : fmt::format("The reference is bound by {}.", name_of(reference->bound));
     }
   }
-  // One for each case that was recorded: the pages of long labs stay small.
   const bool recorded = sides.yours != nullptr || sides.reference != nullptr;
-  const std::string roofline = verdict && c.card && recorded
+  const std::string roofline = verdict && c.card && recorded && drawn
                                    ? svg::roofline(*c.card, c.metrics, c.reference, fmt::format("roofline-{}", number))
                                    : "";
   view.update({{"bottleneck", verdict ? verdict->sentence : ""},
@@ -111,7 +110,8 @@ void add_bottleneck(const Case& c, std::size_t number, Json& view) {
 
 void add_timeline(const Case& c, std::size_t number, std::size_t most_bars, Json& view) {
   const svg::Sides sides = sides_of(c);
-  const bool timeline = !svg::used_lanes(sides).empty();
+  const bool any = !svg::used_lanes(sides).empty(), timeline = any && most_bars > 0;
+  view["charts_left_out"] = any && !timeline;
   const auto cut = [](const Trace* trace) { return trace != nullptr && trace->cut; };
   const auto waits = [](const Trace* trace) {
     return trace != nullptr && std::any_of(trace->timeline.begin(), trace->timeline.end(),
@@ -133,9 +133,9 @@ void add_timeline(const Case& c, std::size_t number, std::size_t most_bars, Json
   view["operations_more"] = left_out == 0 ? "" : fmt::format("and {} more operations", left_out);
 }
 
-void add_memory(const Case& c, std::size_t number, Json& view) {
+void add_memory(const Case& c, std::size_t number, bool drawn, Json& view) {
   const svg::Sides sides = sides_of(c);
-  const bool memory = svg::has_memory(sides);
+  const bool memory = drawn && svg::has_memory(sides);
   const Json alive = alive_rows(sides);
   view.update(
       {{"memory",
@@ -179,9 +179,10 @@ svg::Sides sides_of(const Case& c) {
 bool comparable(const Case& c) { return c.status == "ok" || c.status == "wrong_values" || c.status == "hazard"; }
 
 void add_chart_views(const Case& c, std::size_t number, std::size_t most_bars_a_row, Json& view) {
-  add_bottleneck(c, number, view);
+  const bool drawn = most_bars_a_row > 0;
+  add_bottleneck(c, number, drawn, view);
   add_timeline(c, number, most_bars_a_row, view);
-  add_memory(c, number, view);
+  add_memory(c, number, drawn, view);
   view["curves"] = curve_views(c, number);
 }
 

@@ -17,6 +17,7 @@ svg::Sides sides_of(const Case& c);
 bool comparable(const Case& c);
 
 // `number` makes the ids of the pictures unique on the page.
+// `most_bars_a_row`: of the timeline; 0: neither timeline nor memory nor roofline is drawn, and the view says so.
 void add_chart_views(const Case& c, std::size_t number, std::size_t most_bars_a_row, nlohmann::json& view);
 
 }  // namespace labrig::reports

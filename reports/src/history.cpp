@@ -89,7 +89,7 @@ Json history_view(const std::optional<Report>& before, const Report& now) {
     const std::string change = change_of(old, check);
     fixed += change == "fixed" ? 1 : 0;
     broken += change == "new failure" ? 1 : 0;
-    still += lost(check) && change != "new failure" ? 1 : 0;
+    still += old != nullptr && lost(*old) && lost(check) ? 1 : 0;
     if (change.empty() || change == "still failing") continue;
     checks.push_back({{"anchor", anchor(check.id)},
                       {"title", check.title},

@@ -76,12 +76,7 @@ std::string audience_of(const Report& report) {
 }
 
 // Large texts are put in after the template is filled; no text of a report has a control character.
-constexpr std::string_view kDataMark =
-                               "\x01"
-                               "data\x01",
-                           kDataNoteMark =
-                               "\x01"
-                               "note\x01";
+constexpr std::string_view kDataMark = "\1data", kDataNoteMark = "\1note", kDataWholeMark = "\1whole";
 
 void put(std::string& page, std::string_view mark, std::string_view text) {
   if (const std::size_t at = page.find(mark); at != std::string::npos) page.replace(at, mark.size(), text);
@@ -146,10 +141,12 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
       {"audience", audience_of(report)},
       {"history", history_view(before, report)},
       {"data", kDataMark},
+      {"data_whole", kDataWholeMark},
       {"data_note", kDataNoteMark}};
   std::string page = fill("report.mustache", view);
   bool whole = true;
   const std::string data = page_data(json, page.size(), whole);
+  put(page, kDataWholeMark, whole ? " data-whole=\"yes\"" : "");
   put(page, kDataNoteMark,
       whole ? "The report that this page was made from is in it, whole."
       : data == "null"

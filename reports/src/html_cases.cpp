@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kBarsOfAPage = 900;  // keeps a page below 500 KB however many traces it has
+// Keep a page below 500 KB however many traces it has.
+constexpr std::size_t kDrawnCases = 4, kBarsOfAPage = 500;
 
 struct Shown {
   std::string_view icon, tone;
@@ -152,11 +153,21 @@ Json mismatch_views(const Case& c) {
   return out;
 }
 
+// The cases whose charts are drawn: the one that is unfolded, then the first.
+std::set<const Case*> drawn_cases(const Report& report, std::string_view open_case) {
+  std::set<const Case*> drawn;
+  for (const Case& c : report.cases)
+    if (c.id == open_case && !svg::used_lanes(sides_of(c)).empty()) drawn.insert(&c);
+  for (const Case& c : report.cases)
+    if (drawn.size() < kDrawnCases && !svg::used_lanes(sides_of(c)).empty()) drawn.insert(&c);
+  return drawn;
+}
+
 // Shares out the bars of a page among the rows of its timelines, unless every span can have one.
-std::size_t bars_a_row(const Report& report) {
+std::size_t bars_a_row(const std::set<const Case*>& drawn) {
   std::size_t rows = 0, spans = 0;
-  for (const Case& c : report.cases) {
-    const svg::Sides sides = sides_of(c);
+  for (const Case* const c : drawn) {
+    const svg::Sides sides = sides_of(*c);
     rows += svg::rows_drawn(sides);
     for (const Trace* trace : {sides.yours, sides.reference}) spans += trace != nullptr ? trace->timeline.size() : 0;
   }
@@ -167,7 +178,8 @@ std::size_t bars_a_row(const Report& report) {
 }  // namespace
 
 Json case_views(const Report& report, std::string_view open_case) {
-  const std::size_t most_bars = bars_a_row(report);
+  const std::set<const Case*> drawn = drawn_cases(report, open_case);
+  const std::size_t most_bars = bars_a_row(drawn);
   Json out = Json::array();
   for (std::size_t i = 0; i < report.cases.size(); ++i) {
     const Case& c = report.cases[i];
@@ -197,7 +209,7 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"has_zeros", !zeros.empty()},
                  {"output", c.output},
                  {"output_cut", c.output_cut}};
-    add_chart_views(c, i, most_bars, view);
+    add_chart_views(c, i, drawn.contains(&c) ? most_bars : 0, view);
     out.push_back(std::move(view));
   }
   return out;

@@ -68,9 +68,9 @@
   state.addEventListener("change", filter);
 
   // The data that the page was made from, as a file.
-  const data = document.getElementById("report-data");
+  const data = document.getElementById("report-data"), kept_data = data && data.textContent !== "null";
   const save = () => {
-    const link = make("a", { download: "report.json", href: URL.createObjectURL(new Blob([data.textContent], { type: "application/json" })) });
+    const link = make("a", { download: data.dataset.whole ? "report.json" : "report-without-timelines.json", href: URL.createObjectURL(new Blob([data.textContent], { type: "application/json" })) });
     link.click();
     URL.revokeObjectURL(link.href);
   };
@@ -83,7 +83,7 @@
       make("label", { htmlFor: "filter-status", className: "sr", textContent: "with the status" }), state, status,
       button("Open all", () => openAll(true)), button("Close all", () => openAll(false)));
   }
-  if (data) tools.append(button("Save report.json", save));
+  if (kept_data) tools.append(button("Save the data", save));
   tools.append(themeButton);
   document.querySelector("main > header, main > h1").after(tools);
 
@@ -105,7 +105,6 @@
       self.textContent = "Copied";
       setTimeout(() => (self.textContent = "Copy"), 2000);
     }, { className: "copy" });
-    mine.setAttribute("aria-label", `Copy the command ${command.textContent}`);
     command.after(mine);
   }
 
@@ -160,6 +159,7 @@
         table.tBodies[0].append(...rows);
         for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        sort.textContent = up ? "↑" : "↓";
       }, { className: "sort" });
       sort.setAttribute("aria-label", `Sort by ${name}`);
       head.append(" ", sort);

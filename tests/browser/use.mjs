@@ -129,7 +129,7 @@ async function timelinesGrow(page) {
 
 async function theReportIsSaved(page) {
   page.removeAllListeners("download");  // here it is wanted
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save report.json" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the data" }).click()]);
   const text = await (await download.createReadStream()).setEncoding("utf8").toArray();
   expect(JSON.parse(text.join("")).schema === "labrig.report/1", "what is saved is no report");
 }

@@ -34,8 +34,7 @@ TEST(Page, IsWholeWithoutItsScriptAndAnyOtherFile) {
 }
 
 Json data_of(const std::string& page) {
-  const std::string start = "id=\"report-data\">";
-  const std::size_t from = page.find(start) + start.size();
+  const std::size_t from = page.find('>', page.find("id=\"report-data\"")) + 1;
   return Json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
