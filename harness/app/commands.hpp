@@ -59,6 +59,8 @@ bool is_of_the_machine(const Error& error);
 void add_labs(CLI::App& app, Context& context);              // labs.cpp: labrig labs
 void add_new(CLI::App& app, Context& context);               // new.cpp: labrig new LAB DIR
 void add_check(CLI::App& app, Context& context);             // check.cpp: labrig check DIR
+void add_completions(CLI::App& app, Context& context);       // completions.cpp: labrig completions SHELL
+void add_man(CLI::App& app, Context& context);               // completions.cpp: labrig man
 void add_hint(CLI::App& app, Context& context);              // hint.cpp: labrig hint CHECK
 void add_grade(CLI::App& app, Context& context);             // grade.cpp: labrig grade PATH --lab ID
 void add_plugin_doctor(CLI::App& app, Context& context);     // plugin_doctor.cpp: labrig plugin doctor PATH

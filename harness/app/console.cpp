@@ -41,10 +41,18 @@ void Progress::run(std::stop_token stop) {
 }
 
 namespace {
+
+// no-color.org: set, and not to nothing.
+bool no_color_is_unset() {
+  const char* value = std::getenv("NO_COLOR");
+  return value == nullptr || *value == '\0';
+}
+
 bool in_github_log() {
   const char* value = std::getenv("GITHUB_ACTIONS");
   return value != nullptr && std::string_view(value) == "true";
 }
+
 }  // namespace
 
 std::string for_the_log(const std::string& text) { return in_github_log() ? reports::without_commands(text) : text; }
@@ -58,7 +66,7 @@ void print_report(const Context& context, const nlohmann::ordered_json& report) 
   if (context.json) {
     std::printf("%s\n", json_for_the_log(report).c_str());
   } else if (!context.quiet) {
-    const bool color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+    const bool color = ::isatty(STDOUT_FILENO) == 1 && no_color_is_unset();
     std::fputs(for_the_log(reports::render_console(nlohmann::json(report), color)).c_str(), stdout);
   }
   std::fflush(stdout);

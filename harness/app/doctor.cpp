@@ -17,6 +17,7 @@
 #include "labrig/ops.hpp"
 #include "spec/lab_spec.hpp"
 #include "store/atomic_file.hpp"
+#include "store/card_environment.hpp"
 
 namespace labrig::app {
 
@@ -146,6 +147,33 @@ Finding cuda() {
   return {"cuda", State::ok, text, ""};
 }
 
+// What the machine says of its cards although none can be used.
+Finding card_access(const Context& context) {
+  std::error_code ignored;
+  const bool backend = fs::exists(context.root / "lib/liblabrig-cuda.so", ignored);
+  const store::CardAdvice advice = store::card_advice(store::card_facts(backend));
+  if (advice.text.empty()) return {"card access", State::ok, "nothing stands between labrig and a card", ""};
+  return {"card access", State::advice, advice.text, advice.fix};
+}
+
+// A tensor lies where it was asked for, with the type and the number of elements that were asked for, on every device
+// there is. What a program should assert at its start: it catches "it was on the CPU all along".
+Finding placement() {
+  std::string text;
+  std::vector<Device> devices = {Device(DeviceType::cpu)};
+  for (int i = 0; i < device_count(DeviceType::sim); ++i) devices.emplace_back(DeviceType::sim, i);
+  for (int i = 0; i < device_count(DeviceType::cuda); ++i) devices.emplace_back(DeviceType::cuda, i);
+  for (const Device device : devices) {
+    const Tensor tensor = ones({3, 5}, device);
+    if (tensor.device() != device || tensor.dtype() != kF32 || tensor.numel() != 15 || labrig::sum(tensor).item() != 15)
+      return {"placement", State::missing,
+              "a tensor that was asked for on " + device.str() + " is not what it should be",
+              "report this: it is a fault of labrig"};
+    text += (text.empty() ? "" : ", ") + device.str();
+  }
+  return {"placement", State::ok, "tensors lie where they were asked for: " + text, ""};
+}
+
 Finding toolkit() {
   const build::RunResult run = build::run_program({"nvcc", "--version"}, {});
   if (!run.succeeded())
@@ -198,6 +226,8 @@ std::vector<Finding> examine(const Context& context) {
   findings.push_back(find("profiles", [] { return profiles(); }));
   findings.push_back(find("simulated card", [&] { return simulated_card(context); }));
   findings.push_back(find("cuda", [] { return cuda(); }));
+  findings.push_back(find("placement", [] { return placement(); }));
+  findings.push_back(card_access(context));
   findings.push_back(driver());
   findings.push_back(toolkit());
   findings.push_back(memory());

@@ -12,6 +12,7 @@
 #include "labrig/error.hpp"
 #include "labrig/plugin.hpp"
 #include "paths.hpp"
+#include "shell_help.hpp"
 
 using namespace labrig;
 
@@ -39,14 +40,22 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_kit(program, context);
   app::add_triage(program, context);
   app::add_conform(program, context);
+  app::add_completions(program, context);
+  app::add_man(program, context);
 }
 
 // The parser's one line as an error of labrig's: what, why, fix.
-Error usage_error(const CLI::App& program, const CLI::ParseError& error) {
+Error usage_error(const CLI::App& program, const CLI::ParseError& error, const std::string& word) {
   std::string command = "labrig";
   for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
     app = app->get_subcommands().front();
     command += " " + app->get_name();
+  }
+  if (program.get_subcommands().empty() && !word.empty()) {
+    const std::string nearest = app::nearest_command(program, word);
+    return {"usage", "labrig has no command '" + word + "'",
+            nearest.empty() ? "`labrig --help` lists its commands" : "did you mean `labrig " + nearest + "`?",
+            "`labrig --help` shows what it takes, with an example"};
   }
   std::string what = error.what();
   while (what.ends_with('\n')) what.pop_back();
@@ -54,12 +63,36 @@ Error usage_error(const CLI::App& program, const CLI::ParseError& error) {
           "`" + command + " --help` shows what it takes, with an example"};
 }
 
+// The first word that is no option: what stands where a command should.
+std::string first_word(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--labs")
+      ++i;
+    else if (argv[i][0] != '-')
+      return argv[i];
+  }
+  return {};
+}
+
+constexpr const char* kStart =
+    "labrig runs and grades GPU programming labs; no GPU is needed.\n\n"
+    "  labrig labs                      which labs there are\n"
+    "  labrig new LAB DIR               a folder to start from\n"
+    "  labrig check DIR --watch         tries it again after each save\n"
+    "  labrig grade DIR --lab LAB       every case, with a report\n"
+    "  labrig explain \"TEXT\"            what a message or a symptom means\n\n"
+    "labrig --help lists all commands; labrig COMMAND --help shows one with an example.\n";
+
 // The flag itself may stand behind the place where parsing stopped.
 bool asks_for_json(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
 }
 
 int run(int argc, char** argv) {
+  if (argc == 1) {
+    std::fputs(kStart, stderr);
+    return app::kUsage;
+  }
   app::Context context = app::make_context();
   CLI::App program{"labrig runs and grades GPU programming labs."};
   program.name("labrig");
@@ -74,16 +107,20 @@ int run(int argc, char** argv) {
   program
       .add_option("--labs", labs_folder, "Folder that holds labs; searched before LABRIG_LABS and the built-in ones")
       ->type_name("DIR");
-  program.add_flag("--quiet", context.quiet, "No progress and no verdict on the console");
+  program.add_flag("--quiet", context.quiet, "Nothing on the console but errors, and JSON where it is asked for");
   // Before any sub-command's callback: the labs must be known there.
-  program.parse_complete_callback([&] { app::find_labs(context, labs_folder); });
+  program.parse_complete_callback([&] {
+    app::find_labs(context, labs_folder);
+    // Whatever a command has to say: with --quiet only errors and JSON are heard.
+    if (context.quiet && !asks_for_json(argc, argv) && std::freopen("/dev/null", "w", stdout) == nullptr) std::abort();
+  });
   add_commands(program, context);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     context.json = context.json || asks_for_json(argc, argv);
-    app::print_error(context, usage_error(program, error));
+    app::print_error(context, usage_error(program, error, first_word(argc, argv)));
     return app::kUsage;
   } catch (const Error& error) {
     app::print_error(context, error);

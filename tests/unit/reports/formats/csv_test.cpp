@@ -44,11 +44,11 @@ TEST(Csv, HasARowACheck) {
     for (std::size_t i = 1; i < rows.size(); ++i) {
       const nlohmann::json& check = report["checks"][i - 1];
       ASSERT_EQ(rows[i].size(), 13U);
-      EXPECT_EQ(rows[i][0], report["lab"]["id"]);
-      EXPECT_EQ(rows[i][3], report["submission"]["hash"]);
-      EXPECT_EQ(rows[i][4], check["id"]);
+      EXPECT_EQ(rows[i][0], report["lab"]["id"].get<std::string>());
+      EXPECT_EQ(rows[i][3], report["submission"]["hash"].get<std::string>());
+      EXPECT_EQ(rows[i][4], check["id"].get<std::string>());
       EXPECT_EQ(std::stod(rows[i][8]), check["points"].get<double>());
-      EXPECT_EQ(rows[i][12], check["visibility"]);
+      EXPECT_EQ(rows[i][12], check["visibility"].get<std::string>());
     }
   }
 }
