@@ -33,6 +33,13 @@ TEST(Handout, NeverBreaksALineInsideAnArrow) {
                   "<code>scaler<span class=\"operator\">-&gt;</span>step()</code>"));
 }
 
+TEST(Handout, LetsWhatIsWideScrollFromTheKeyboard) {
+  const std::string page = to_page("# Lab\n\n| a |\n|---|\n| 1 |\n\n```cpp\nint a;\n```\n");
+  EXPECT_TRUE(has(page, "role=\"group\" aria-label=\"table\"><table>")) << page;
+  EXPECT_TRUE(has(page, "</table></div>")) << page;
+  EXPECT_TRUE(has(page, "<pre tabindex=\"0\"><code")) << page;
+}
+
 TEST(Handout, NeedsNothingFromOutside) {
   const std::string page = to_page("# Lab\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```cpp\nif (a < b) return;\n```\n");
   EXPECT_TRUE(has(page, "<table>"));
