@@ -172,15 +172,12 @@ void run(Context& context, const Arguments& arguments) {
     const Graded graded = grade_or_explain(context, submission, folder, arguments.jobs);
     if (rank(graded.code) > rank(worst)) worst = graded.code;
     answers.push_back(answer_of(submission, graded));
-    if (graded.error && !context.json) std::fprintf(stderr, "%s\n", graded.error->message().c_str());
+    if (graded.error && !context.json) std::fprintf(stderr, "%s\n", for_the_log(graded.error->message()).c_str());
     if (!context.quiet && !context.json) std::printf("%s\n", line_of(submission, graded).c_str());
     std::fflush(stdout);
     if (worst == kInterrupted) break;
   }
-  if (context.json)
-    std::printf("%s\n", Json{{"exit_code", worst}, {"submissions", answers}}
-                            .dump(2, ' ', false, Json::error_handler_t::replace)
-                            .c_str());
+  if (context.json) std::printf("%s\n", json_for_the_log(Json{{"exit_code", worst}, {"submissions", answers}}).c_str());
   context.exit_code = worst;
 }
 

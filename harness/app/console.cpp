@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
+#include "formats.hpp"
 #include "render.hpp"
 
 namespace labrig::app {
@@ -46,14 +48,26 @@ bool no_color_is_unset() {
   return value == nullptr || *value == '\0';
 }
 
+bool in_github_log() {
+  const char* value = std::getenv("GITHUB_ACTIONS");
+  return value != nullptr && std::string_view(value) == "true";
+}
+
 }  // namespace
+
+std::string for_the_log(const std::string& text) { return in_github_log() ? reports::without_commands(text) : text; }
+
+std::string json_for_the_log(const nlohmann::ordered_json& answer) {
+  const std::string text = answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return in_github_log() ? reports::json_without_commands(text) : text;
+}
 
 void print_report(const Context& context, const nlohmann::ordered_json& report) {
   if (context.json) {
-    std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json_for_the_log(report).c_str());
   } else if (!context.quiet) {
     const bool color = ::isatty(STDOUT_FILENO) == 1 && no_color_is_unset();
-    std::fputs(reports::render_console(nlohmann::json(report), color).c_str(), stdout);
+    std::fputs(for_the_log(reports::render_console(nlohmann::json(report), color)).c_str(), stdout);
   }
   std::fflush(stdout);
 }

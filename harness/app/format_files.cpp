@@ -29,6 +29,17 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The page of a step is lost as a whole when it has more than 1 MiB, so what does not fit is left out with a note.
+void add_to_summary(const fs::path& file, const std::string& page) {
+  constexpr std::size_t kLimit = 1024 * 1024;
+  const std::string_view note = "_One more report did not fit on this page; the files of the run hold it._\n\n";
+  std::error_code ignored;
+  const auto size = fs::file_size(file, ignored);
+  const std::size_t there = ignored ? 0 : static_cast<std::size_t>(size);
+  if (there + page.size() + note.size() <= kLimit) return append_to_file(file, page);
+  if (there + note.size() <= kLimit) append_to_file(file, note);
+}
+
 }  // namespace
 
 std::vector<Format> read_formats(const std::string& list) {
@@ -76,7 +87,7 @@ void tell_github(const Context& context, const std::vector<Format>& formats, con
     append_to_file(output, "result=" + reports::render(Format::classroom, report) + "\n");
   if (!has(formats, Format::github)) return;
   if (const std::string summary = variable("GITHUB_STEP_SUMMARY"); !summary.empty())
-    append_to_file(summary, reports::render(Format::github, report) + "\n");
+    add_to_summary(summary, reports::render(Format::github, report) + "\n");
   if (context.json || variable("GITHUB_ACTIONS") != "true") return;  // JSON: the answer is all that stands on stdout
   std::fputs(reports::github_annotations(report, file).c_str(), stdout);
   std::fflush(stdout);

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "console.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::app {
@@ -91,11 +92,11 @@ bool is_of_the_machine(const Error& error) {
 }
 
 void print_error(const Context& context, const Error& error) {
-  std::fprintf(stderr, "%s\n", error.message().c_str());
+  std::fprintf(stderr, "%s\n", for_the_log(error.message()).c_str());
   if (!context.json) return;
   const nlohmann::ordered_json answer = {
       {"error", {{"code", error.code()}, {"what", error.what()}, {"why", error.why()}, {"fix", error.fix()}}}};
-  std::printf("%s\n", answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_for_the_log(answer).c_str());
 }
 
 }  // namespace labrig::app

@@ -21,6 +21,12 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLimit = 128'000;
 constexpr std::size_t kMostTests = 300;
 
+// How much of each text is kept, in bytes. With the least of these 300 tests fit, whatever they are called.
+struct Limits {
+  std::size_t name, message;
+};
+constexpr Limits kLimits[] = {{200, 2000}, {200, 400}, {200, 100}, {200, 0}, {40, 0}};
+
 std::string base64(const std::string& text) {
   std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
@@ -37,26 +43,26 @@ void make_exact(Json& tests, double total) {
   if (sum + tests.back()["score"].get<double>() != total) tests.back()["score"] = total - sum;
 }
 
-Json test_of(const Check& check, std::size_t message_limit) {
+Json test_of(const Check& check, const Limits& limits) {
   const bool passed = check.status == "passed";
-  Json test = {{"name", printable(check.id, Lines::one, 200)},
+  Json test = {{"name", printable(check.id, Lines::one, limits.name)},
                {"status", passed                    ? "pass"
                           : check.status == "fault" ? "error"
                                                     : "fail"},
                {"score", check.points}};
-  if (!passed && message_limit > 0)
-    test["message"] = printable(check.title + "\n" + loss_in_words(check), Lines::many, message_limit);
+  if (!passed && limits.message > 0)
+    test["message"] = printable(check.title + "\n" + loss_in_words(check), Lines::many, limits.message);
   return test;
 }
 
-Json payload(const Report& report, std::size_t message_limit) {
+Json payload(const Report& report, const Limits& limits) {
   Json tests = Json::array();
   double rest = 0;
   std::size_t left_out = 0;
   for (const Check& check : report.checks) {
     if (check.status == "skipped") continue;
     if (tests.size() < kMostTests) {
-      tests.push_back(test_of(check, message_limit));
+      tests.push_back(test_of(check, limits));
     } else {
       rest += check.points;
       ++left_out;
@@ -77,11 +83,12 @@ Json payload(const Report& report, std::size_t message_limit) {
 
 std::string render_classroom(const nlohmann::json& json) {
   const Report report = read_report(json);
-  for (const std::size_t limit : {std::size_t{2000}, std::size_t{400}, std::size_t{100}}) {
-    std::string text = base64(payload(report, limit).dump(-1, ' ', false, Json::error_handler_t::replace));
-    if (text.size() <= kLimit) return text;
+  std::string text;
+  for (const Limits& limits : kLimits) {
+    text = base64(payload(report, limits).dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (text.size() <= kLimit) break;
   }
-  return base64(payload(report, 0).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return text;
 }
 
 }  // namespace labrig::reports

@@ -1,6 +1,8 @@
-// A row a check, with what identifies the run in front, so that the files of a class can be joined.
+// A row a check, with what identifies the run in front, so that the files of a class can be joined. UTF-8 without a
+// byte-order mark: it would become part of the first column's name, and stand between files that are joined.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -27,10 +29,14 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-// Spreadsheets run cells that start so; the apostrophe says that it is text. Some skip blanks in front.
+// Spreadsheets run cells that start so; the apostrophe says that it is text. Some skip blanks in front; where signs of
+// full width are usual (U+FF1D, U+FF0B, U+FF0D, U+FF20), those start a formula too.
 bool like_a_formula(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  return first != std::string_view::npos && std::string_view("=+-@\t\r").find(text[first]) != std::string_view::npos;
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (text.empty()) return false;
+  if (std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos) return true;
+  constexpr std::string_view kWide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+  return std::ranges::any_of(kWide, [&](std::string_view sign) { return text.starts_with(sign); });
 }
 
 std::string cell(std::string_view raw) {

@@ -37,4 +37,10 @@ std::string render_gradescope_partial(const nlohmann::json& report, std::size_t 
 // add a command of its own.
 std::string github_annotations(const nlohmann::json& report, std::string_view file);
 
+// For anything else that goes into GitHub's log: `::` with blanks at most in front of it on a line, and `##[` anywhere,
+// start a command there; both are taken apart by a blank. In JSON neither occurs but `##[` inside strings, where `#`
+// becomes an escape, so that the same is read.
+std::string without_commands(std::string_view text);
+std::string json_without_commands(std::string_view json);
+
 }  // namespace labrig::reports

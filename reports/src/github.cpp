@@ -3,6 +3,7 @@
 // behind it.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
@@ -28,7 +29,33 @@ std::string property_text(std::string_view text) {
   return out;
 }
 
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+  std::string out;
+  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what)) {
+    out += text.substr(0, at);
+    out += by;
+    text.remove_prefix(at + what.size());
+  }
+  return out += text;
+}
+
 }  // namespace
+
+std::string without_commands(std::string_view text) {
+  const std::string apart = replaced(text, "##[", "## [");
+  std::string out;
+  bool starts = true;  // nothing but blanks so far on this line, or what may be a blank that is not ASCII
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    const char c = apart[i];
+    out += c;
+    if (starts && c == ':' && i + 1 < apart.size() && apart[i + 1] == ':') out += ' ';
+    const auto byte = static_cast<unsigned char>(c);
+    starts = c == '\n' || c == '\r' || (starts && (byte >= 0x80 || std::isspace(byte) != 0));
+  }
+  return out;
+}
+
+std::string json_without_commands(std::string_view json) { return replaced(json, "##[", "#\\u0023["); }
 
 std::string github_annotations(const nlohmann::json& json, std::string_view file) {
   const Report report = read_report(json);

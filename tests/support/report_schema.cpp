@@ -11,14 +11,16 @@
 
 namespace labrig::test {
 
-std::string problems(const nlohmann::json& report) {
-  std::ifstream file(LABRIG_REPORT_SCHEMA);
+std::string problems(const nlohmann::json& report) { return problems(report, LABRIG_REPORT_SCHEMA); }
+
+std::string problems(const nlohmann::json& value, const std::string& schema_file) {
+  std::ifstream file(schema_file);
   const nlohmann::json document = nlohmann::json::parse(file);
   valijson::Schema schema;
   valijson::SchemaParser(valijson::SchemaParser::kDraft7)
       .populateSchema(valijson::adapters::NlohmannJsonAdapter(document), schema);
   valijson::ValidationResults results;
-  valijson::adapters::NlohmannJsonAdapter target(report);
+  valijson::adapters::NlohmannJsonAdapter target(value);
   if (valijson::Validator().validate(schema, target, &results)) return {};
   std::string out;
   valijson::ValidationResults::Error error;

@@ -8,5 +8,7 @@ namespace labrig::test {
 
 // Empty when valid, else where and why.
 std::string problems(const nlohmann::json& report);
+// The same for any value and the file of any schema (draft 7).
+std::string problems(const nlohmann::json& value, const std::string& schema_file);
 
 }  // namespace labrig::test

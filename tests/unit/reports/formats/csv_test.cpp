@@ -71,6 +71,16 @@ TEST(Csv, HoldsNoFormula) {
   }
 }
 
+TEST(Csv, HoldsNoFormulaOfFullWidth) {
+  nlohmann::json report = sample("solution");
+  for (const char* sign : {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"}) {
+    report["checks"][0]["title"] = std::string(" ") + sign + "SUM(A1)";
+    EXPECT_EQ(rows_of(render_csv(report))[1][6].front(), '\'') << sign;
+  }
+  report["checks"][0]["title"] = "\xef\xbc\xa1 title";
+  EXPECT_EQ(rows_of(render_csv(report))[1][6], "\xef\xbc\xa1 title");
+}
+
 TEST(Csv, LeavesNumbersAlone) {
   nlohmann::json report = sample("solution");
   report["checks"][0]["points"] = -2.5;

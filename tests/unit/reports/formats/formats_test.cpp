@@ -94,6 +94,22 @@ TEST(JUnit, TellsFaultsSkippedChecksAndTestsOfOneNameApart) {
   EXPECT_EQ(count(xml, "name=\"one-fetch (2)\""), 1u);
 }
 
+TEST(JUnit, NumbersTestsOfOneNameWithoutMeetingANameThatIsThere) {
+  json report = sample("solution");
+  report["checks"][0]["id"] = report["checks"][1]["id"] = "a";
+  report["checks"][2]["id"] = "a (2)";
+  const std::string xml = render(Format::junit, report);
+  for (const char* name : {"name=\"a\"", "name=\"a (2)\"", "name=\"a (2) (2)\""})
+    EXPECT_EQ(count(xml, name), 1u) << name;
+}
+
+TEST(JUnit, SaysWhyACheckWasSkippedWhereGitLabLooks) {
+  json report = sample("solution");
+  report["checks"][1]["status"] = "skipped";
+  report["checks"][1]["reason"] = {{"code", "dependency"}, {"text", "task 1 failed"}};
+  EXPECT_EQ(count(render(Format::junit, report), "<skipped message=\"task 1 failed\">task 1 failed</skipped>"), 1u);
+}
+
 TEST(Gradescope, AddsUpAndKeepsHiddenChecksForLater) {
   json report = sample("weights-every-batch");
   report["checks"][2]["visibility"] = "hidden";
@@ -168,6 +184,19 @@ TEST(Classroom, FitsIntoAnEnvironmentVariable) {
   const std::string text = render(Format::classroom, report);
   EXPECT_LT(text.size(), 131'072u - 100);
   EXPECT_EQ(stored_sum(from_base64(text)), report.at("score").get<double>());
+}
+
+TEST(Classroom, FitsWhateverChecksAreCalled) {
+  for (const std::string& sign : {std::string("\\"), std::string("\""), std::string("\x01"), std::string("\xff")}) {
+    json report = sample("weights-every-batch");
+    json check = report["checks"][1];
+    for (int i = 0; i < 400; ++i) check["id"] = "", report["checks"].push_back(check);
+    for (json& one : report["checks"])
+      for (int i = 0; i < 400; ++i) one["id"].get_ref<std::string&>() += sign;
+    const std::string text = render(Format::classroom, report);
+    EXPECT_LT(text.size(), 131'072u - 256);
+    EXPECT_EQ(stored_sum(from_base64(text)), report.at("score").get<double>());
+  }
 }
 
 TEST(Github, EscapesCommandsAndShowsTenErrors) {
