@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "labrig/build_tag.hpp"
 #include "labrig/error.hpp"
+#include "labrig/memory.hpp"
 #include "labrig/ops.hpp"
 #include "spec/lab_spec.hpp"
 #include "store/atomic_file.hpp"
@@ -143,7 +144,13 @@ Finding cuda() {
     }
   }
   std::string text;
-  for (int i = 0; i < cards; ++i) text += (i > 0 ? "; " : "") + describe(Device(DeviceType::cuda, i));
+  for (int i = 0; i < cards; ++i) {
+    const Device device(DeviceType::cuda, i);
+    const MemoryInfo memory = mem_get_info(device);
+    text += (i > 0 ? "; " : "") + describe(device) + ", " + std::to_string(memory.free_bytes >> 20) + " MiB free, " +
+            std::to_string((memory.total_bytes - memory.free_bytes) >> 20) +
+            " MiB held by this process's context and by others";
+  }
   return {"cuda", State::ok, text, ""};
 }
 
