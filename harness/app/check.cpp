@@ -40,6 +40,10 @@ fs::path write_page(const Arguments& arguments, const spec::LabSpec& lab, const 
                     const nlohmann::json& previous) {
   const fs::path file =
       arguments.html_file.empty() ? last_check(lab.id, arguments.path) / "report.html" : fs::path(arguments.html_file);
+  if (const Result<std::string> there = store::read_file(file);
+      there.ok() && !there.value().starts_with("<!doctype html>"))
+    throw Error("would-overwrite", file.string() + " is there already, and is no page",
+                "--html-file replaces pages only", "give the name of a new file, or of an earlier page");
   reports::HtmlOptions options;
   if (previous.is_object()) options.previous = &previous;
   if (const Result<std::string> handout = store::read_file(lab.folder / "handout.html");
@@ -143,6 +147,8 @@ void run(Context& context, const Arguments& arguments) {
   const nlohmann::json plain(*report), previous = replace_last(lab, arguments, plain);
   const fs::path page = arguments.html ? write_page(arguments, lab, plain, previous) : fs::path();
   print_report(context, *report);
+  if (submitted.refusal && submitted.refusal->code() == "does-not-build" && !context.json && !context.quiet)
+    std::printf("all of the compiler's output: %s\n", build::last_log().string().c_str());
   if (!page.empty() && !context.json && !context.quiet) std::printf("page: %s\n", page.string().c_str());
   context.exit_code = exit_code_of(*report, submitted);
 }

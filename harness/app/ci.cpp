@@ -125,6 +125,7 @@ Graded grade_or_explain(Context& context, const kit::CiSubmission& submission, c
   try {
     return grade_one(context, submission, folder, jobs);
   } catch (const Error& error) {
+    if (error.code() == "interrupted") return {std::nullopt, std::nullopt, kInterrupted};
     return {std::nullopt, error, is_of_the_machine(error) ? kUnfit : kUsage};
   }
 }

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int kMostWaits = 20;
 constexpr int kQuietMs = 60;  // an editor's several writes of one save lie closer together
 
 Error cannot_watch(const fs::path& folder, int number) {
@@ -64,8 +65,11 @@ std::string FolderWatch::content() const {
 
 bool FolderWatch::changed() {
   pollfd polled{inotify_, POLLIN, 0};
-  do drain();
-  while (::poll(&polled, 1, kQuietMs) > 0);
+  // Not for ever: something may write there all the time.
+  for (int i = 0; i < kMostWaits; ++i) {
+    drain();
+    if (::poll(&polled, 1, kQuietMs) <= 0) break;
+  }
   std::string now = content();
   if (now == last_) return false;
   last_ = std::move(now);

@@ -35,7 +35,7 @@ Submitted from_folder(const Context& context, const spec::LabSpec& lab, const fs
   Submitted submitted;
   submitted.facts = {name_of(path), "", "folder"};
   const auto refuse = [&](const Error& error) {
-    if (is_of_the_machine(error) || error.code() == "no-such-folder") throw error;
+    if (is_of_the_machine(error) || error.code() == "no-such-folder" || error.code() == "interrupted") throw error;
     submitted.refusal = error;
     return submitted;
   };

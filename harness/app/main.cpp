@@ -123,6 +123,7 @@ int run(int argc, char** argv) {
     app::print_error(context, usage_error(program, error, first_word(argc, argv)));
     return app::kUsage;
   } catch (const Error& error) {
+    if (error.code() == "interrupted") return app::kInterrupted;
     app::print_error(context, error);
     return app::is_of_the_machine(error) ? app::kUnfit : app::kUsage;
   }

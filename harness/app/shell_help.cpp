@@ -55,6 +55,11 @@ std::string in_single_quotes(const std::string& text) {
 std::string troff(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 3, "…") == 0) {
+      out += "...";
+      i += 2;
+      continue;
+    }
     if ((text[i] == '.' || text[i] == '\'') && (i == 0 || text[i - 1] == '\n')) out += "\\&";
     out += text[i] == '\\' ? std::string("\\e") : text[i] == '-' ? std::string("\\-") : std::string(1, text[i]);
   }
@@ -63,14 +68,15 @@ std::string troff(const std::string& text) {
 
 std::string manual_option(const CLI::Option& option) {
   std::string name = option.get_name(/*positional=*/option.get_positional(), /*all_options=*/true);
-  if (option.get_type_size() != 0 && !option.get_positional()) name += " " + option.get_type_name();
+  if (option.get_type_size() != 0 && !option.get_positional())
+    name += " " + option.get_type_name().substr(0, option.get_type_name().find(':'));
   return fmt::format(".TP\n\\fB{}\\fR\n{}\n", troff(name), troff(option.get_description()));
 }
 
 std::string manual_command(const CLI::App& command, const std::string& words) {
   std::string out = fmt::format(".SS \"labrig {}\"\n{}.\n", troff(words), troff(command.get_description()));
   for (const CLI::Option* option : command.get_options())
-    if (!option->check_lname("help")) out += manual_option(*option);
+    if (!option->check_lname("help") && !option->get_group().empty()) out += manual_option(*option);
   if (!command.get_footer().empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", troff(command.get_footer()));
   return out;
 }
@@ -114,10 +120,14 @@ _labrig() {{
   case "$before" in
     --lab|new) words=$(labrig completions --lab-ids 2>/dev/null) ;;
     hint) words=$(labrig completions --check-ids 2>/dev/null) ;;
+    completions) words="bash zsh fish" ;;
     --format) words="html json junit gradescope markdown csv trace github classroom" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
-  [ ${{#COMPREPLY[@]}} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
+  case "$path $word" in
+    ' '*|*' -'*|plugin\ *|report\ *|kit\ *|hint\ *|new\ *|completions\ *) ;;
+    *) COMPREPLY+=($(compgen -f -- "$word")) ;;
+  esac
 }}
 complete -o filenames -F _labrig labrig
 )",

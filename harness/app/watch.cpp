@@ -30,6 +30,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+constexpr int kLookMs = 500;  // a signal between a look at the flag and poll() is seen after that at the latest
+
 volatile std::sig_atomic_t stopped = 0;
 
 // Ctrl-C and its like become a flag, for a scope; poll() returns when one comes.
@@ -113,7 +115,7 @@ std::optional<std::string> answer_of(const Watched& watched, FolderWatch& folder
   auto attempt = std::make_unique<Try>(watched.command);
   while (stopped == 0) {
     std::array<pollfd, 2> polled{{{attempt->descriptor(), POLLIN, 0}, {folder.descriptor(), POLLIN, 0}}};
-    if (::poll(polled.data(), polled.size(), -1) < 0) continue;
+    if (::poll(polled.data(), polled.size(), kLookMs) <= 0) continue;
     if (polled[1].revents != 0 && folder.changed()) {
       attempt.reset();
       attempt = std::make_unique<Try>(watched.command);
@@ -129,7 +131,7 @@ std::optional<std::string> answer_of(const Watched& watched, FolderWatch& folder
 void wait_for_save(FolderWatch& folder) {
   while (stopped == 0) {
     pollfd polled{folder.descriptor(), POLLIN, 0};
-    if (::poll(&polled, 1, -1) > 0 && folder.changed()) return;
+    if (::poll(&polled, 1, kLookMs) > 0 && folder.changed()) return;
   }
 }
 

@@ -31,6 +31,12 @@ std::string painted(std::string_view text, std::string_view colour, bool color) 
   return color ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : std::string(text);
 }
 
+// "    9 | int f()" and "      | ^~~": code of a compiler's message, whose marks must stay below what they mark.
+bool is_code(const std::string& line) {
+  const std::size_t bar = line.find_first_not_of(" 0123456789");
+  return bar != std::string::npos && bar > 1 && line[bar] == '|';
+}
+
 // Words on lines of kWidth, each indented; newlines of the text are kept.
 std::string wrapped(const std::string& text, const std::string& first_indent, const std::string& indent) {
   std::string out;
@@ -39,6 +45,10 @@ std::string wrapped(const std::string& text, const std::string& first_indent, co
   for (std::string line; std::getline(lines, line);) {
     std::string row = first ? first_indent : indent;
     first = false;
+    if (is_code(line)) {
+      out += row + line + "\n";
+      continue;
+    }
     std::size_t filled = 0;
     std::istringstream words(line);
     for (std::string word; words >> word;) {

@@ -117,6 +117,37 @@ TEST_F(Loop, WatchSaysWhatEachSaveChanged) {
   EXPECT_TRUE(watching.group_is_gone());
 }
 
+// A compiler has children of its own, which a signal to the compiler alone does not reach.
+TEST_F(Loop, LeavesNoCompilerAndNoFolderBehindWhenItIsStoppedMeanwhile) {
+  // A quarter of a million types: the compiler has work for many seconds.
+  const std::string slow = solution_ +
+                           "template <int N, int M> struct Many { static constexpr int v = Many<N - 1, 2 * M>::v + "
+                           "Many<N - 1, 2 * M + 1>::v; };\n"
+                           "template <int M> struct Many<0, M> { static constexpr int v = 1; };\n"
+                           "static_assert(Many<18, 0>::v > 0);\n";
+  write(folder_ + "/submission.cpp", slow);
+  const std::string cache = scratch_ / "cache";
+  const std::string call = "XDG_CACHE_HOME=" + cache + " timeout -s TERM 1 " + std::string(LABRIG_BUILD) +
+                           "/bin/labrig --labs " + LABRIG_BUILD + "/tests/labs check " + folder_ +
+                           " --lab plus-one >/dev/null 2>&1";
+  EXPECT_EQ(WEXITSTATUS(std::system(call.c_str())), 124);
+  for (const auto& entry : fs::directory_iterator(cache + "/labrig/build"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("building-")) << entry.path();
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::ifstream in(process.path() / "cmdline");
+    const std::string line{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(line.find(cache), std::string::npos) << line;
+  }
+}
+
+TEST_F(Loop, ReplacesPagesAndNothingElse) {
+  const std::string file = folder_ + "/submission.cpp";
+  const Outcome outcome = labrig({"check", folder_, "--lab", "plus-one", "--html", "--html-file", file});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.text.find("is no page"), std::string::npos) << outcome.text;
+  EXPECT_EQ(read(file), solution_);
+}
+
 TEST_F(Loop, WatchAnswersEachTryWithALineOfJson) {
   Watching watching(folder_, scratch_ / "out", {"--json"});
   watching.printed_with("\n");

@@ -113,7 +113,8 @@ class Workplace {
 };
 
 Result<SubmissionSource> read_files(const fs::path& folder, const std::vector<std::string>& files) {
-  SubmissionSource source{fs::absolute(folder / ".").lexically_normal().parent_path().filename(), {}, {}};
+  const fs::path place = fs::absolute(folder / ".").lexically_normal().parent_path();
+  SubmissionSource source{place.filename(), {}, {}, place};
   std::vector<std::string> hashed;
   for (const std::string& name : files) {
     const fs::path path = folder / name;
@@ -137,6 +138,8 @@ Result<SubmissionSource> read_files(const fs::path& folder, const std::vector<st
 }
 
 Error build_failure(const RunResult& run) {
+  if (run.interrupted != 0)
+    return Error("interrupted", "the build was interrupted", "a signal ended it", "start it again");
   if (run.timed_out || run.signal == SIGXCPU || run.signal == SIGKILL)
     return Error("build-over-limit", "the submission was not compiled within the limits",
                  fmt::format("the compiler was stopped after {} s",
@@ -150,6 +153,8 @@ Error build_failure(const RunResult& run) {
 }
 
 }  // namespace
+
+fs::path last_log() { return cache_folder() / "build" / "last-error.log"; }
 
 fs::path cache_folder() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return fs::path(cache) / "labrig";
@@ -182,12 +187,13 @@ Result<BuiltSubmission> build_submission(const SubmissionSource& source, const f
                                          const Installation& installation, Purpose purpose) {
   const auto compiler = find_compiler(installation);
   if (!compiler) return compiler.error();
-  const std::vector<std::string> line = command_line(compiler.value(), source, lab_folder, installation, purpose);
+  std::vector<std::string> line = command_line(compiler.value(), source, lab_folder, installation, purpose);
   try {
     // What the result depends on: the answer, the interface, the public headers, the compiler and how it is called.
     std::vector<std::string> parts = lab_headers(lab_folder);
     parts.insert(parts.end(), {source.hash, installation.facts.header_hash, compiler.value().version});
     parts.insert(parts.end(), line.begin(), line.end());
+    if (purpose == Purpose::debugging) parts.push_back(source.folder.string());
     const fs::path cache = cache_folder() / "build", plugin = cache / (hash_of(parts).substr(0, 32) + ".labrig.so");
     if (is_whole(plugin)) return BuiltSubmission{plugin, source.hash, true, {}};
 
@@ -204,9 +210,15 @@ Result<BuiltSubmission> build_submission(const SubmissionSource& source, const f
     options.cpu_s = kCompilerCpuSeconds;
     options.memory_bytes = kCompilerMemory;
     options.file_bytes = kLargestOutput;
+    // A debugger looks for the student's file where the student has it.
+    if (purpose == Purpose::debugging)
+      line.push_back("-fdebug-prefix-map=" + workplace.folder().string() + "=" + source.folder.string());
     const RunResult run = run_program(as_lesser_user(line), options);
     if (!run.started) return compiler_missing(compiler.value().path, run.ending());
-    if (!run.succeeded()) return build_failure(run);
+    if (!run.succeeded() || run.interrupted != 0) {
+      if (run.interrupted == 0) store::write_atomically(last_log(), run.output, store::Existing::replace);
+      return build_failure(run);
+    }
     const std::string built = store::read_file(workplace.folder() / "built.labrig.so").value();
     store::write_atomically(plugin, built, store::Existing::replace);
     store::write_atomically(digest_file(plugin), store::sha256_hex(built), store::Existing::replace);

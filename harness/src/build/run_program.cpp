@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <array>
 #include <cerrno>
@@ -19,6 +19,31 @@ namespace labrig::build {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t stopped_by = 0;
+
+// Signals that would end this process become a flag, for a scope; those that somebody else handles stay theirs.
+class StopScope {
+ public:
+  StopScope() {
+    stopped_by = 0;
+    struct sigaction action{};
+    action.sa_handler = [](int number) { stopped_by = number; };
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      ::sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) ::sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+  ~StopScope() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 constexpr int kChannelDescriptor = 3;
 constexpr std::size_t kLongestChannel = std::size_t{1} << 20;
@@ -58,6 +83,7 @@ void limit(int resource, rlim_t value) {
 [[noreturn]] void become(char* const* arguments, char* const* environment, const RunOptions& options, int output,
                          int channel, int failure) {
   setpgid(0, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int empty = open("/dev/null", O_RDONLY);
   // Out of the way first: a descriptor of ours may have one of the numbers that are given away here.
@@ -118,8 +144,8 @@ void collect(pid_t child, Pipe& output, Pipe& channel, const RunOptions& options
     if (watched[1].revents) channel_open = take(channel.reader(), result.channel, kLongestChannel, ignored);
     if (ended && ready <= 0) return;
     if (!ended) ended = waitpid(child, &status, WNOHANG) == child;
-    if (!ended && Clock::now() > deadline) {
-      result.timed_out = true;
+    if (!ended && (stopped_by != 0 || Clock::now() > deadline)) {
+      result.timed_out = stopped_by == 0;
       kill(-child, SIGKILL);
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
@@ -143,6 +169,7 @@ RunResult run_program(const std::vector<std::string>& arguments, const RunOption
   if (!output.ok() || !channel.ok() || !failure.ok()) return result;
   std::vector<std::string> texts = arguments, environment = plain_environment();
   const std::vector<char*> argv = pointers(texts), envp = pointers(environment);
+  const StopScope signals;
   const pid_t child = fork();
   if (child == 0)
     become(argv.data(), envp.data(), options, output.writer(), options.channel ? channel.writer() : -1,
@@ -160,6 +187,7 @@ RunResult run_program(const std::vector<std::string>& arguments, const RunOption
   kill(-child, SIGKILL);  // what the program left behind
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  result.interrupted = stopped_by;
   return result;
 }
 

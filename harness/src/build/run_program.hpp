@@ -24,6 +24,7 @@ struct RunResult {
   bool timed_out = false;  // killed at wall_ms
   int exit_code = -1;      // when it exited by itself
   int signal = 0;          // when a signal ended it
+  int interrupted = 0;     // the signal (Ctrl-C and its like) that came for us meanwhile; the program was killed
   std::string output;      // stdout and stderr, as they came
   bool output_cut = false;
   std::string channel;
@@ -34,7 +35,9 @@ struct RunResult {
 };
 
 // `arguments[0]` is the program: a path, or a name that is looked up in PATH. stdin is empty. The program gets this
-// process's environment with LC_ALL=C, so that its messages can be read by us.
+// process's environment with LC_ALL=C, so that its messages can be read by us. A signal that would end this process
+// ends the program and all that it started first; what to do then is the caller's: see `interrupted`. One call at a
+// time.
 RunResult run_program(const std::vector<std::string>& arguments, const RunOptions& options);
 
 }  // namespace labrig::build
