@@ -49,10 +49,10 @@ TEST(StudentView, LeavesOutOfHiddenCasesWhatTheirSizesCouldBeReadFrom) {
                        {"later", {{"what", "987654"}, {"stream", 2}}}};
   const Json chart = {{"id", "loss"}, {"title", "987654"}};
   for (Json& item : report["cases"]) {
-    item["mismatches"] = {mismatch, mismatch};
+    item["mismatches"] = Json::array({mismatch, mismatch});
     item["mismatches"][1]["what"] = "the scores of batch 19";
-    item["hazards"] = {hazard};
-    item["charts"] = {chart};
+    item["hazards"] = Json::array({hazard});
+    item["charts"] = Json::array({chart});
   }
   for (Json& item : report["cases"])
     if (item["visibility"] == "visible") item["mismatches"] = item["hazards"] = item["charts"] = Json::array();
