@@ -2,7 +2,7 @@
 // Arguments of every script here: the folder of node_modules, the browser's program, then the script's own.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [, , modules, program, ...rest] = process.argv;
@@ -11,7 +11,7 @@ if (!program) {
   process.exit(2);
 }
 // What npm installed lies in the build folder, where an import from the source tree does not look.
-const require = createRequire(join(modules, "browser.cjs"));
+const require = createRequire(resolve(modules, "browser.cjs"));
 const { chromium } = require("playwright-core");
 
 export const args = rest;
