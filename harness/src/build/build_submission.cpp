@@ -137,9 +137,9 @@ Result<SubmissionSource> read_files(const fs::path& folder, const std::vector<st
   return source;
 }
 
+Error interrupted() { return {"interrupted", "the build was interrupted", "a signal ended it", "start it again"}; }
+
 Error build_failure(const RunResult& run) {
-  if (run.interrupted != 0)
-    return Error("interrupted", "the build was interrupted", "a signal ended it", "start it again");
   if (run.timed_out || run.signal == SIGXCPU || run.signal == SIGKILL)
     return Error("build-over-limit", "the submission was not compiled within the limits",
                  fmt::format("the compiler was stopped after {} s",
@@ -185,7 +185,9 @@ Result<Compiler> find_compiler(const Installation& installation) {
 
 Result<BuiltSubmission> build_submission(const SubmissionSource& source, const fs::path& lab_folder,
                                          const Installation& installation, Purpose purpose) {
+  const StopScope stop;  // the workplace goes, however this ends
   const auto compiler = find_compiler(installation);
+  if (StopScope::signal() != 0) return interrupted();
   if (!compiler) return compiler.error();
   std::vector<std::string> line = command_line(compiler.value(), source, lab_folder, installation, purpose);
   try {
@@ -215,8 +217,9 @@ Result<BuiltSubmission> build_submission(const SubmissionSource& source, const f
       line.push_back("-fdebug-prefix-map=" + workplace.folder().string() + "=" + source.folder.string());
     const RunResult run = run_program(as_lesser_user(line), options);
     if (!run.started) return compiler_missing(compiler.value().path, run.ending());
-    if (!run.succeeded() || run.interrupted != 0) {
-      if (run.interrupted == 0) store::write_atomically(last_log(), run.output, store::Existing::replace);
+    if (StopScope::signal() != 0) return interrupted();
+    if (!run.succeeded()) {
+      store::write_atomically(last_log(), run.output, store::Existing::replace);
       return build_failure(run);
     }
     const std::string built = store::read_file(workplace.folder() / "built.labrig.so").value();

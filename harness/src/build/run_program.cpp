@@ -13,6 +13,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace labrig::build {
 
@@ -21,29 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t stopped_by = 0;
-
-// Signals that would end this process become a flag, for a scope; those that somebody else handles stay theirs.
-class StopScope {
- public:
-  StopScope() {
-    stopped_by = 0;
-    struct sigaction action{};
-    action.sa_handler = [](int number) { stopped_by = number; };
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler == SIG_DFL) ::sigaction(kSignals[i], &action, nullptr);
-    }
-  }
-  ~StopScope() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  StopScope(const StopScope&) = delete;
-  StopScope& operator=(const StopScope&) = delete;
-
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
+int open_scopes = 0;
+constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, kStopSignals.size()> actions_before{};
 
 constexpr int kChannelDescriptor = 3;
 constexpr std::size_t kLongestChannel = std::size_t{1} << 20;
@@ -83,7 +65,7 @@ void limit(int resource, rlim_t value) {
 [[noreturn]] void become(char* const* arguments, char* const* environment, const RunOptions& options, int output,
                          int channel, int failure) {
   setpgid(0, 0);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+  for (const int number : kStopSignals) ::signal(number, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int empty = open("/dev/null", O_RDONLY);
   // Out of the way first: a descriptor of ours may have one of the numbers that are given away here.
@@ -156,6 +138,24 @@ void collect(pid_t child, Pipe& output, Pipe& channel, const RunOptions& options
 
 }  // namespace
 
+StopScope::StopScope() {
+  if (open_scopes++ > 0) return;
+  stopped_by = 0;
+  struct sigaction action{};
+  action.sa_handler = [](int number) { stopped_by = number; };
+  for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
+    ::sigaction(kStopSignals[i], nullptr, &actions_before[i]);
+    if (actions_before[i].sa_handler == SIG_DFL) ::sigaction(kStopSignals[i], &action, nullptr);
+  }
+}
+
+StopScope::~StopScope() {
+  if (--open_scopes > 0) return;
+  for (std::size_t i = 0; i < kStopSignals.size(); ++i) ::sigaction(kStopSignals[i], &actions_before[i], nullptr);
+}
+
+int StopScope::signal() { return stopped_by; }
+
 std::string RunResult::ending() const {
   if (!started) return "it could not be started";
   if (timed_out) return "the time limit";
@@ -169,7 +169,7 @@ RunResult run_program(const std::vector<std::string>& arguments, const RunOption
   if (!output.ok() || !channel.ok() || !failure.ok()) return result;
   std::vector<std::string> texts = arguments, environment = plain_environment();
   const std::vector<char*> argv = pointers(texts), envp = pointers(environment);
-  const StopScope signals;
+  std::optional<StopScope> signals(std::in_place);
   const pid_t child = fork();
   if (child == 0)
     become(argv.data(), envp.data(), options, output.writer(), options.channel ? channel.writer() : -1,
@@ -187,7 +187,9 @@ RunResult run_program(const std::vector<std::string>& arguments, const RunOption
   kill(-child, SIGKILL);  // what the program left behind
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  result.interrupted = stopped_by;
+  result.interrupted = StopScope::signal();
+  signals.reset();
+  if (result.interrupted != 0 && open_scopes == 0) ::raise(result.interrupted);  // nobody else will look at it
   return result;
 }
 

@@ -19,12 +19,24 @@ struct RunOptions {
   bool channel = false;                   // also keep what it writes to descriptor 3
 };
 
+// Ctrl-C and its like become a flag, for a scope, so that what was begun can be cleaned up; scopes may be nested.
+// Signals that somebody else handles stay theirs. In one thread at a time.
+class StopScope {
+ public:
+  StopScope();
+  ~StopScope();
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+  // The signal that came since the outermost scope began; 0: none.
+  static int signal();
+};
+
 struct RunResult {
   bool started = false;    // false: no such program, or it may not be run
   bool timed_out = false;  // killed at wall_ms
   int exit_code = -1;      // when it exited by itself
   int signal = 0;          // when a signal ended it
-  int interrupted = 0;     // the signal (Ctrl-C and its like) that came for us meanwhile; the program was killed
+  int interrupted = 0;     // inside a StopScope: the signal that came; the program was killed
   std::string output;      // stdout and stderr, as they came
   bool output_cut = false;
   std::string channel;
@@ -36,8 +48,7 @@ struct RunResult {
 
 // `arguments[0]` is the program: a path, or a name that is looked up in PATH. stdin is empty. The program gets this
 // process's environment with LC_ALL=C, so that its messages can be read by us. A signal that would end this process
-// ends the program and all that it started first; what to do then is the caller's: see `interrupted`. One call at a
-// time.
+// ends the program and all that it started first; outside of a StopScope it then ends this process.
 RunResult run_program(const std::vector<std::string>& arguments, const RunOptions& options);
 
 }  // namespace labrig::build
