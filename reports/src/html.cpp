@@ -148,10 +148,11 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
   const std::string data = page_data(json, page.size(), whole);
   put(page, kDataWholeMark, whole ? " data-whole=\"yes\"" : "");
   put(page, kDataNoteMark,
-      whole ? "The report that this page was made from is in it, whole."
-      : data == "null"
-          ? "The report that this page was made from is too large to be in it: it is in report.json."
-          : "The report that this page was made from is in it, without timelines: those are in report.json.");
+      whole            ? "The report that this page was made from is in it, whole."
+      : data == "null" ? "The report that this page was made from is too large to be in it: it is in report.json."
+                       : "The report that this page was made from is in it, shortened: timelines, and in a very large "
+                         "one curves and "
+                         "output, are in report.json alone.");
   put(page, kDataMark, data);
   return page;
 }

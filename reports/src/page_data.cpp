@@ -7,11 +7,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "<" stands in texts only; as \u003c it ends no element and begins no comment.
+// "<" stands in texts only; as \u003c it ends no element and begins no comment. What an editor would not show, such as
+// marks that turn the direction of a line, stands as an escape, too.
 std::string without_markup(const Json& report) {
   std::string out;
-  for (const char c : report.dump(-1, ' ', false, Json::error_handler_t::replace))
-    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  for (const char c : report.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace))
+    out += c == '<' ? std::string("\\u003c") : c == '\x7f' ? std::string("\\u007f") : std::string(1, c);
   return out;
 }
 

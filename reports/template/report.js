@@ -70,7 +70,7 @@
   // The data that the page was made from, as a file.
   const data = document.getElementById("report-data"), kept_data = data && data.textContent !== "null";
   const save = () => {
-    const link = make("a", { download: data.dataset.whole ? "report.json" : "report-without-timelines.json", href: URL.createObjectURL(new Blob([data.textContent], { type: "application/json" })) });
+    const link = make("a", { download: data.dataset.whole ? "report.json" : "report-shortened.json", href: URL.createObjectURL(new Blob([data.textContent], { type: "application/json" })) });
     link.click();
     URL.revokeObjectURL(link.href);
   };
@@ -168,7 +168,12 @@
 
   // A link to what is folded or left out opens it.
   const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let target = null;
+    try {
+      target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return;  // no address of this page
+    }
     for (let e = target; e; e = e.parentElement) {
       e.hidden = false;
       if (e.localName === "details") e.open = true;

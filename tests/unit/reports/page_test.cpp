@@ -46,7 +46,16 @@ TEST(Page, HoldsTheReportItWasMadeFrom) {
   const Json data = data_of(page);
   EXPECT_TRUE(data.at("cases").at(0).at("trace").is_null());
   EXPECT_EQ(data.at("checks"), long_one.at("checks"));
-  EXPECT_NE(page.find("without timelines: those are in report.json"), std::string::npos);
+  EXPECT_NE(page.find("is in it, shortened: timelines"), std::string::npos);
+}
+
+TEST(Page, HoldsHostileNamesAsDataThatReadsTheSame) {
+  Json report = sample("refused");
+  report["submission"]["name"] = "</script><!--<script>alert(1)</script> ]]> \x7f \xe2\x80\xae";
+  const std::string page = render_html(report);
+  EXPECT_EQ(data_of(page), report);
+  EXPECT_EQ(count(page, "<script"), 2u);
+  EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos);
 }
 
 TEST(Page, SaysWhatChangedSinceAnEarlierReport) {
