@@ -40,7 +40,7 @@ constexpr Code kCodes[] = {
     {804, "cudaErrorCompatNotSupportedOnDevice", "no-forward-compatibility",
      "the CUDA compatibility package does not serve this card",
      "it lets a newer CUDA run on an older driver on servers' cards only",
-     "take its folder, which ends in /compat, out of LD_LIBRARY_PATH, and update the driver"},
+     "take its folder, which ends in /compat, out of the variable (`echo $LD_LIBRARY_PATH`), and update the driver"},
     {805, "cudaErrorMpsConnectionFailed", "mps", "the MPS server does not answer",
      "the card is shared through NVIDIA's MPS, and its daemon is not running for this user",
      "start it: `nvidia-cuda-mps-control -d`, or do without: `unset CUDA_MPS_PIPE_DIRECTORY`"},
