@@ -70,7 +70,7 @@ Check labs_check(const Places& places) {
                   {"no lab was found", "without one there is nothing to grade",
                    "build labrig as a whole, or say where labs are: `export LABRIG_LABS=DIR`"},
                   facts);
-  return passed("labs", fmt::format("{}, built (`labrig labs` lists them)", ids.size()), facts);
+  return passed("labs", fmt::format("{} built; `labrig labs` lists them", ids.size()), facts);
 }
 
 Check profiles_check() {

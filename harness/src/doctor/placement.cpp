@@ -153,21 +153,26 @@ Facts place_on(Device device, std::vector<std::string>& problems) {
   return {{"device", device.str()}, {"tensors", trial.looked_at()}, {"dtypes", dtypes}, {"parameters", parameters}};
 }
 
+Check placement_verdict(const Facts& rows, const std::vector<std::string>& needed,
+                        const std::vector<std::string>& cards) {
+  std::vector<std::string> problems = needed;
+  problems.insert(problems.end(), cards.begin(), cards.end());
+  const Facts facts = {{"devices", rows}, {"problems", problems}};
+  std::string names;
+  for (const Facts& row : rows) names += (names.empty() ? "" : ", ") + row.at("device").get<std::string>();
+  if (problems.empty()) return passed("placement", "tensors, models, optimizers lie where asked: " + names, facts);
+  const Advice advice = {
+      problems.front(), fmt::format("of what was placed on {}, {} did not come out as asked", names, problems.size()),
+      "this is a fault of labrig or of the card: report it with the output of `labrig doctor --json`"};
+  return needed.empty() ? warned("placement", advice, facts) : failed("placement", advice, facts);
+}
+
 Check placement(const std::vector<std::string>& unusable) {
   Facts rows = Facts::array();
-  std::vector<std::string> problems;
-  std::string names;
-  for (const Device device : devices_but(unusable)) {
-    rows.push_back(place_on(device, problems));
-    names += (names.empty() ? "" : ", ") + device.str();
-  }
-  Facts facts = {{"devices", rows}, {"problems", problems}};
-  if (problems.empty()) return passed("placement", "tensors, models, optimizers lie where asked: " + names, facts);
-  return failed(
-      "placement",
-      {problems.front(), fmt::format("{} of the things that were placed are not what was asked for", problems.size()),
-       "this is a fault of labrig or of the card: report it with the output of `labrig doctor --json`"},
-      facts);
+  std::vector<std::string> needed, cards;
+  for (const Device device : devices_but(unusable))
+    rows.push_back(place_on(device, device.type() == DeviceType::cuda ? cards : needed));
+  return placement_verdict(rows, needed, cards);
 }
 
 Check device_check(const std::string& expected) {
@@ -190,11 +195,13 @@ Check device_check(const std::string& expected) {
                   facts);
   } catch (const Error& error) {
     facts["device"] = Facts();
-    const std::string what =
-        fmt::format("{} cannot be used", asked ? expected : std::string(forced != nullptr ? forced : "a device"));
     const std::string why = std::string(error.what()) + ": " + error.why();
-    if (asked) return failed("device", {what, why, error.fix()}, facts);
-    return warned("device", {what + "; LABRIG_DEVICE asks for it", why, error.fix() + "; or `unset LABRIG_DEVICE`"},
+    if (asked) return failed("device", {expected + " is expected and cannot be used", why, error.fix()}, facts);
+    const std::string where = by_variable ? std::string(forced) + ", which LABRIG_DEVICE names,"
+                                          : "what pick_device() gives your own programs";
+    return warned("device",
+                  {where + " cannot be used", why,
+                   error.fix() + (by_variable ? "; or `unset LABRIG_DEVICE`" : "; or `export LABRIG_DEVICE=cpu`")},
                   facts);
   }
 }

@@ -22,6 +22,10 @@ std::string misplaced(const Tensor& tensor, const Placed& asked, const Tensor& v
 
 // The check `placement`, on every device of this process but the unusable ones.
 Check placement(const std::vector<std::string>& unusable);
+// What follows from the facts of the devices: on the host or the simulated card a problem is a failure, on a real card,
+// which is not needed, a warning.
+Check placement_verdict(const Facts& rows, const std::vector<std::string>& needed,
+                        const std::vector<std::string>& cards);
 // One device: the rows of its facts, and in `problems` what is wrong there.
 Facts place_on(Device device, std::vector<std::string>& problems);
 

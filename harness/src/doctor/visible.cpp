@@ -23,6 +23,15 @@ bool is_number(const std::string& entry, int& number) {
   return problem == std::errc() && end == entry.data() + entry.size();
 }
 
+// CUDA then answers cudaErrorInvalidDevice, whatever else is in the list.
+std::string named_twice(const std::vector<std::string>& entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (!entries[i].empty() &&
+        std::count(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i), entries[i]) > 0)
+      return entries[i];
+  return "";
+}
+
 // Names may be shortened; those of parts of a card ("MIG-GPU-…/1/0", "MIG-…") are believed.
 bool is_name_of_a_card(const std::string& entry, const std::vector<std::string>& uuids) {
   if (entry.starts_with("MIG-")) return true;
@@ -36,7 +45,10 @@ Visible visible(const std::optional<std::string>& variable, int cards, const std
   if (!variable) return {};
   const std::string setting = "CUDA_VISIBLE_DEVICES=" + *variable;
   int shown = 0;
-  for (const std::string& entry : entries_of(*variable)) {
+  const std::vector<std::string> entries = entries_of(*variable);
+  if (const std::string twice = named_twice(entries); !twice.empty())
+    return {"named-twice", setting + " names a card twice (" + twice + "), so that CUDA refuses all of them", 0};
+  for (const std::string& entry : entries) {
     int number = 0;
     const bool numeric = is_number(entry, number);
     if (numeric ? number >= 0 && (cards == 0 || number < cards) : is_name_of_a_card(entry, uuids)) {

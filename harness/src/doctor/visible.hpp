@@ -8,7 +8,7 @@
 namespace labrig::doctor {
 
 struct Visible {
-  std::string id;    // empty: nothing is hidden by mistake; else hides-all, unknown-number, unknown-name
+  std::string id;    // empty: nothing is hidden by mistake; else hides-all, named-twice, unknown-number, unknown-name
   std::string what;  // "CUDA_VISIBLE_DEVICES=-1 hides every card"
   int shown = -1;    // how many cards are left; -1: all, or not known
 };

@@ -139,6 +139,8 @@ TEST(DoctorCard, AVariableThatHidesEveryCardIsNamed) {
   CardFacts facts = machine();
   facts.visible = "3";
   expect_cause(facts, "unknown-number", "nvidia-smi -L");
+  facts.visible = "0,0";
+  expect_cause(facts, "named-twice", "nvidia-smi -L");
   facts.visible = "GPU-99999999";
   expect_cause(facts, "unknown-name", "nvidia-smi -L");
   facts.visible = "GPU-1111";
@@ -252,6 +254,7 @@ TEST(DoctorVisible, ReadsTheListAsCudaDoes) {
   EXPECT_EQ(visible({}, 2, uuids).id, "");
   EXPECT_EQ(visible("0, 1", 2, uuids).shown, 2);
   EXPECT_EQ(visible("1,GPU-aaaa", 2, uuids).shown, 2);
+  EXPECT_EQ(visible("0, 0", 2, uuids).id, "named-twice");
   EXPECT_EQ(visible("MIG-1234", 2, uuids).id, "");
   EXPECT_EQ(visible("0,2,1", 2, uuids).shown, 1);
   EXPECT_EQ(visible("0,2,1", 2, uuids).id, "unknown-number");

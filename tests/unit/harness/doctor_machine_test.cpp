@@ -198,6 +198,16 @@ TEST(DoctorPlacement, LooksAtEveryTypeOnEveryDevice) {
   EXPECT_EQ(placement({"sim:0"}).facts.at("devices").size(), check.facts.at("devices").size() - 1);
 }
 
+TEST(DoctorPlacement, AProblemOfACardThatIsNotNeededIsAWarning) {
+  const Facts rows = {{{"device", "cpu"}}, {{"device", "cuda:0"}}};
+  EXPECT_EQ(placement_verdict(rows, {}, {}).status, Status::ok);
+  EXPECT_EQ(placement_verdict(rows, {}, {"cuda:0: lost"}).status, Status::warn);
+  const Check check = placement_verdict(rows, {"f16 tensor lies on cpu"}, {"cuda:0: lost"});
+  EXPECT_EQ(check.status, Status::fail);
+  EXPECT_EQ(check.what, "f16 tensor lies on cpu");
+  EXPECT_EQ(check.facts.at("problems").size(), 2u);
+}
+
 TEST(DoctorPlacement, ADeviceThatIsExpectedAndNotThereIsAFailure) {
   EXPECT_EQ(device_check("sim:0").status, Status::ok);
   EXPECT_EQ(device_check("sim:99").status, Status::fail);
