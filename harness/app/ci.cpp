@@ -83,8 +83,8 @@ std::vector<reports::Format> formats_of(const kit::CiSubmission& submission) {
 }
 
 void write_files(const fs::path& folder, const spec::LabSpec& lab, const std::vector<reports::Format>& formats,
-                 const nlohmann::json& report) {
-  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr))
+                 const nlohmann::json& report, reports::Readers readers) {
+  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr, readers))
     store::write_atomically(folder / name, text, store::Existing::replace);
 }
 
@@ -112,10 +112,12 @@ Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs
   graded.code = exit_code_of(*report, submitted);
   const nlohmann::json whole(*report),
       shown = submission.view == kit::View::student ? reports::student_view(whole) : whole;
+  const auto readers =
+      submission.view == kit::View::student ? reports::Readers::students : reports::Readers::instructors;
   std::vector<reports::Format> formats = formats_of(submission);
-  write_files(folder / submission.out, lab, formats, shown);
+  write_files(folder / submission.out, lab, formats, shown, readers);
   if (is_set("GITHUB_ACTIONS")) formats.push_back(reports::Format::github);  // told there whether or not it is a file
-  tell_github(context, formats, shown, source_of(submission, folder, lab));
+  tell_github(context, formats, shown, source_of(submission, folder, lab), readers);
   graded.report = Json(shown);
   return graded;
 }

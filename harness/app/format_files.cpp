@@ -65,9 +65,11 @@ json read_report_file(const std::string& file) {
 }
 
 std::map<std::string, std::string> render_files(const std::vector<Format>& formats, const json& report,
-                                                const fs::path& lab_folder, const json& previous) {
+                                                const fs::path& lab_folder, const json& previous,
+                                                reports::Readers readers) {
   std::map<std::string, std::string> files;
   reports::FormatOptions options;
+  options.github_readers = readers;
   if (previous.is_object()) options.html.previous = &previous;
   if (has(formats, Format::html) && !lab_folder.empty()) {
     // The handout lies beside the page that links to it, so that the folder can be passed on.
@@ -82,14 +84,16 @@ std::map<std::string, std::string> render_files(const std::vector<Format>& forma
 }
 
 void tell_github(const Context& context, const std::vector<Format>& formats, const json& report,
-                 const std::string& file) {
+                 const std::string& file, reports::Readers readers) {
+  reports::FormatOptions options;
+  options.github_readers = readers;
   if (const std::string output = variable("GITHUB_OUTPUT"); !output.empty() && has(formats, Format::classroom))
-    append_to_file(output, "result=" + reports::render(Format::classroom, report) + "\n");
+    append_to_file(output, "result=" + reports::render(Format::classroom, report, options) + "\n");
   if (!has(formats, Format::github)) return;
   if (const std::string summary = variable("GITHUB_STEP_SUMMARY"); !summary.empty())
-    add_to_summary(summary, reports::render(Format::github, report) + "\n");
+    add_to_summary(summary, reports::render(Format::github, report, options) + "\n");
   if (context.json || variable("GITHUB_ACTIONS") != "true") return;  // JSON: the answer is all that stands on stdout
-  std::fputs(reports::github_annotations(report, file).c_str(), stdout);
+  std::fputs(reports::github_annotations(report, file, readers).c_str(), stdout);
   std::fflush(stdout);
 }
 

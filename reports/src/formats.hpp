@@ -20,10 +20,16 @@ std::string_view name_of(Format format);
 // report.html, report.json, junit.xml, results.json, report.md, report.csv, trace.json, github.md, classroom.txt.
 std::string_view file_of(Format format);
 
+// Who reads the repository, and with it what GitHub shows.
+enum class Readers { students, instructors };
+
 struct FormatOptions {
   HtmlOptions html;
   // JUnit: the source file that failures are shown at; empty (GitLab reads a test without a file best): none.
   std::string junit_file;
+  // GitHub's page and Classroom's result are made from the student's copy, unless only instructors read them.
+  // Gradescope's file always is: students read it.
+  Readers github_readers = Readers::students;
 };
 
 // The whole file. Throws nlohmann::json::exception when `report` is not an object.
@@ -33,9 +39,10 @@ std::string render(Format format, const nlohmann::json& report, const FormatOpti
 // `finished` cases of `total` have ended.
 std::string render_gradescope_partial(const nlohmann::json& report, std::size_t finished, std::size_t total);
 
-// Workflow commands for GitHub's log: at most ten errors, the first ones; escaped, so that nothing of a submission can
-// add a command of its own.
-std::string github_annotations(const nlohmann::json& report, std::string_view file);
+// Workflow commands for GitHub's log: at most ten errors and ten warnings, the first ones, and how many there are
+// besides; escaped, so that nothing of a submission can add a command of its own. From the copy that `readers` may see.
+std::string github_annotations(const nlohmann::json& report, std::string_view file,
+                               Readers readers = Readers::students);
 
 // For anything else that goes into GitHub's log: `::` with blanks at most in front of it on a line, and `##[` anywhere,
 // start a command there; both are taken apart by a blank. In JSON neither occurs but `##[` inside strings, where `#`

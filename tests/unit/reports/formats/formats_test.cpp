@@ -227,7 +227,7 @@ TEST(Github, KeepsTheStepsPageBelowItsLimit) {
   }
   const std::string page = render(Format::github, report);
   EXPECT_LT(page.size(), 1u << 20);
-  EXPECT_GT(page.size(), 900'000u);
+  EXPECT_GT(page.size(), 800'000u);
 }
 
 // Traces of others that do not open, each for one reason; ours has none of them.
