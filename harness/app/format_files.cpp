@@ -10,7 +10,9 @@
 
 #include "labrig/error.hpp"
 #include "render.hpp"
+#include "report_fit.hpp"
 #include "store/digest.hpp"
+#include "text.hpp"
 
 namespace labrig::app {
 namespace fs = std::filesystem;
@@ -40,6 +42,17 @@ void add_to_summary(const fs::path& file, const std::string& page) {
   if (there + note.size() <= kLimit) append_to_file(file, note);
 }
 
+// Without the library's numbers, which mean nothing to a reader: "[json.exception.parse_error.101] parse error at …".
+std::string parser_said(const std::string& text) {
+  const std::size_t end = text.find("] ");
+  return reports::printable(end == std::string::npos ? text : text.substr(end + 2), reports::Lines::one, 300);
+}
+
+std::string more_places(std::size_t misfits) {
+  if (misfits < 2) return "";
+  return " (and " + std::to_string(misfits - 1) + (misfits == 2 ? " more place)" : " more places)");
+}
+
 }  // namespace
 
 std::vector<Format> read_formats(const std::string& list) {
@@ -57,11 +70,36 @@ json read_report_file(const std::string& file) {
   if (!text)
     throw Error("no-report", "the report " + file + " cannot be read", text.error().why(),
                 "give the report.json of a graded run");
-  json report = json::parse(text.value(), nullptr, /*allow_exceptions=*/false);
+  json report;
+  try {
+    report = json::parse(text.value());
+  } catch (const json::exception& error) {
+    throw Error("no-report", file + " is no report", "it is not JSON, or was cut short: " + parser_said(error.what()),
+                "give the report.json of a graded run");
+  }
   if (!report.is_object() || !report.contains("lab") || !report.contains("checks") || !report["checks"].is_array())
-    throw Error("no-report", file + " is no report", "it is not JSON of labrig's, or was cut short",
+    throw Error("no-report", file + " is no report",
+                "it is JSON, but not labrig's: it has no lab, or no list of checks",
                 "give the report.json of a graded run");
   return report;
+}
+
+json read_fitting_report(const std::string& file) {
+  json report = read_report_file(file);
+  const std::vector<reports::Misfit> misfits = reports::misfits_of(report);
+  const auto worst = std::find_if(misfits.begin(), misfits.end(), [](const auto& one) { return one.grave; });
+  if (worst == misfits.end()) {
+    if (!misfits.empty())
+      std::fprintf(stderr, "warning: %s in %s is %s, not %s%s; it is shown as it is, or left out\n",
+                   misfits[0].place.c_str(), file.c_str(), misfits[0].found.c_str(), misfits[0].wanted.c_str(),
+                   more_places(misfits.size()).c_str());
+    return report;
+  }
+  const auto grave = std::count_if(worst, misfits.end(), [](const auto& one) { return one.grave; });
+  throw Error("bad-report", file + " does not fit the schema of reports: " + worst->place + " is " + worst->found,
+              "it must be " + worst->wanted + more_places(static_cast<std::size_t>(grave)) +
+                  "; each format would say something else",
+              "give the report.json as `labrig grade` wrote it; docs/formats.md names the schema");
 }
 
 std::map<std::string, std::string> render_files(const std::vector<Format>& formats, const json& report,

@@ -16,6 +16,9 @@ namespace labrig::app {
 std::vector<reports::Format> read_formats(const std::string& list);
 // The report of an earlier run, for --previous; null for an empty name. Throws Error `no-report`.
 nlohmann::json read_report_file(const std::string& file);
+// The report that is to be rendered. Throws Error `bad-report` as well, where it does not fit the schema in what
+// renderings reckon with; in what they only show, a warning says so.
+nlohmann::json read_fitting_report(const std::string& file);
 
 // The formats by the names of their files; with the page comes the handout that it links to, from the lab's folder (may
 // be empty). `previous`: the report of an earlier run, or null. `readers`: of what is made for GitHub.

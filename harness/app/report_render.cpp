@@ -30,7 +30,7 @@ fs::path lab_folder_of(const Context& context, const json& report) {
 
 void run(const Context& context, const Arguments& arguments) {
   const std::vector<reports::Format> formats = read_formats(arguments.formats);
-  const json whole = read_report_file(arguments.file), previous = read_report_file(arguments.previous);
+  const json whole = read_fitting_report(arguments.file), previous = read_report_file(arguments.previous);
   const json report = arguments.student ? reports::student_view(whole) : whole;
   const auto files = render_files(formats, report, lab_folder_of(context, report), previous);
   json written = json::array();

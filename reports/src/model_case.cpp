@@ -49,7 +49,7 @@ Hazard read_hazard(const Json& json) {
   const Json &earlier = member(json, "earlier"), &later = member(json, "later");
   const auto stream = [](const Json& side) {
     const Json& value = member(side, "stream");
-    return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+    return value.is_number() ? std::optional(integer_of(value)) : std::nullopt;
   };
   return {text(json, "kind"),    prose(json, "text"),
           text(earlier, "what"), text(later, "what"),

@@ -133,6 +133,31 @@ TEST(Gradescope, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
   EXPECT_EQ(render(Format::gradescope, report).find("4711"), std::string::npos);
 }
 
+// Gradescope hides the total then; the points of the hidden check would be what it and the visible ones leave.
+TEST(Gradescope, TellsNoTotalWhileACheckIsHidden) {
+  json report = sample("weights-every-batch");
+  EXPECT_NE(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("67.5"),
+            std::string::npos);
+  report["checks"][1]["visibility"] = "hidden";
+  report["next_step"]["check"] = report["checks"][1]["id"];
+  report["next_step"]["text"] = "mend the hidden one";
+  const std::string output = json::parse(render(Format::gradescope, report))["output"];
+  EXPECT_EQ(output, "6 of 8 visible checks passed; the others, and the total, stand with the published grades.");
+  report["next_step"]["check"] = report["checks"][2]["id"];
+  EXPECT_NE(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("\nNext: mend"),
+            std::string::npos);
+  report["verdict"] = "Refused before any of its code ran.", report["score"] = 0;
+  EXPECT_EQ(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("Refused before"), 0u);
+}
+
+TEST(Gradescope, NumbersTheChecksOfEachTask) {
+  json report = sample("weights-every-batch");
+  for (std::size_t i = 0; i < 4; ++i) report["checks"][i]["task"] = i % 2;
+  const json tests = json::parse(render(Format::gradescope, report))["tests"];
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(tests[i]["number"], std::to_string(i % 2) + "." + std::to_string(i / 2 + 1));
+}
+
 TEST(Gradescope, GivesAFaultNoScoreAtAll) {
   json report = sample("solution");
   report["score"] = nullptr;
@@ -215,6 +240,43 @@ TEST(Github, EscapesCommandsAndShowsTenErrors) {
   EXPECT_EQ(count(log, "::error file=week 1/a%2Cb%3Ac.cpp,line=1,title=check-"), 10u);
   EXPECT_EQ(count("\n" + log, "\n::"), 11u) << "every line is a command of ours";
   EXPECT_NE(log.find("100 %25"), std::string::npos);
+}
+
+TEST(Github, SaysHowManyMessagesAreNotShown) {
+  json report = sample("weights-every-batch");
+  const json check = report["checks"][1];
+  report["checks"] = json::array();
+  for (int i = 0; i < 27; ++i) {
+    report["checks"].push_back(check);
+    report["checks"][static_cast<std::size_t>(i)]["reason"] = {{"code", "x"}, {"text", std::to_string(i)}};
+    report["checks"][static_cast<std::size_t>(i)]["status"] = i % 2 == 0 ? "failed" : "partial";
+  }
+  const std::string log = github_annotations(report, "");
+  EXPECT_EQ(count(log, "::error "), 10u);
+  EXPECT_EQ(count(log, "::warning "), 10u);
+  EXPECT_NE(log.find("%0A7 more messages are on the page of the step\n"), std::string::npos) << log;
+  EXPECT_EQ(github_annotations(sample("solution"), "").find("more message"), std::string::npos);
+}
+
+// Who can read the repository can read them all.
+TEST(Github, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
+  json report = sample("weights-every-batch");
+  for (json& one : report["cases"])
+    if (one["visibility"] == "hidden") {
+      one["reason"] = {{"code", "wrong-values"}, {"text", "the size is 4711"}};
+      one["output"] = {{"text", "size 4711"}, {"cut", false}};
+    }
+  report["checks"][1]["reason"]["text"] = "the size is 4711";
+  report["checks"][1]["explain"]["evidence"] = "seen: the size is 4711";
+  FormatOptions own;
+  own.github_readers = Readers::instructors;
+  EXPECT_EQ(render(Format::github, report).find("4711"), std::string::npos);
+  EXPECT_EQ(github_annotations(report, "").find("4711"), std::string::npos);
+  EXPECT_EQ(from_base64(render(Format::classroom, report)).dump().find("4711"), std::string::npos);
+  EXPECT_NE(render(Format::github, report, own).find("4711"), std::string::npos);
+  EXPECT_NE(from_base64(render(Format::classroom, report, own)).dump().find("4711"), std::string::npos);
+  EXPECT_NE(github_annotations(report, "", Readers::instructors).find("4711"), std::string::npos);
+  EXPECT_NE(render(Format::markdown, report).find("4711"), std::string::npos) << "the instructor's";
 }
 
 TEST(Github, KeepsTheStepsPageBelowItsLimit) {
