@@ -19,7 +19,13 @@ std::vector<std::pair<std::string, std::string>> hostile_strings() {
   std::vector<std::pair<std::string, std::string>> all = {{"hostile", test::hostile_text()},
                                                           {"formula", "=HYPERLINK(\"x\")"},
                                                           {"surrogate", "bytes \xed\xa0\x80"},
-                                                          {"invalid", "\xff\xfe\xc0\xaf"}};
+                                                          {"invalid", "\xff\xfe\xc0\xaf"},
+                                                          {"blanks", "   "},
+                                                          {"empty", ""},
+                                                          {"no-such-day", "2026-02-30T10:20:30Z"},
+                                                          {"no-such-time", "2026-02-03T24:20:30Z"},
+                                                          {"year-0", "0000-02-03T04:05:06Z"},
+                                                          {"a-time", "2028-02-29T23:59:59+02:00"}};
   const json strings = json::parse(test::read_file(std::string(LABRIG_GOLDEN_EXPORTS) + "/junit_strings.json"));
   for (const auto& [name, text] : strings.items())
     all.emplace_back(name, name == "long_line" ? std::string(200'000, 'A') : text.get<std::string>());
