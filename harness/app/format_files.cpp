@@ -48,6 +48,16 @@ std::string parser_said(const std::string& text) {
   return reports::printable(end == std::string::npos ? text : text.substr(end + 2), reports::Lines::one, 300);
 }
 
+// The lab's id as a part of a step's output: letters, digits, '-' and '_'.
+std::string output_name(const json& report) {
+  const json& lab = report.at("lab");
+  const auto id = lab.is_object() ? lab.find("id") : lab.end();
+  std::string name =
+      lab.is_object() && id != lab.end() && id->is_string() ? reports::anchor(id->get<std::string>()) : "";
+  std::replace(name.begin(), name.end(), '.', '-');
+  return name;
+}
+
 std::string more_places(std::size_t misfits) {
   if (misfits < 2) return "";
   return " (and " + std::to_string(misfits - 1) + (misfits == 2 ? " more place)" : " more places)");
@@ -122,16 +132,19 @@ std::map<std::string, std::string> render_files(const std::vector<Format>& forma
 }
 
 void tell_github(const Context& context, const std::vector<Format>& formats, const json& report,
-                 const std::string& file, reports::Readers readers) {
+                 const std::string& file, GithubStep& step) {
   reports::FormatOptions options;
-  options.github_readers = readers;
-  if (const std::string output = variable("GITHUB_OUTPUT"); !output.empty() && has(formats, Format::classroom))
-    append_to_file(output, "result=" + reports::render(Format::classroom, report, options) + "\n");
+  options.github_readers = step.readers;
+  if (const std::string output = variable("GITHUB_OUTPUT"); !output.empty() && has(formats, Format::classroom)) {
+    const std::string result = reports::render(Format::classroom, report, options) + "\n";
+    append_to_file(output, "result=" + result);
+    if (step.several) append_to_file(output, "result-" + output_name(report) + "=" + result);
+  }
   if (!has(formats, Format::github)) return;
   if (const std::string summary = variable("GITHUB_STEP_SUMMARY"); !summary.empty())
     add_to_summary(summary, reports::render(Format::github, report, options) + "\n");
   if (context.json || variable("GITHUB_ACTIONS") != "true") return;  // JSON: the answer is all that stands on stdout
-  std::fputs(reports::github_annotations(report, file, readers).c_str(), stdout);
+  std::fputs(reports::github_annotations(report, file, step.readers, step.left).c_str(), stdout);
   std::fflush(stdout);
 }
 

@@ -27,11 +27,18 @@ std::map<std::string, std::string> render_files(const std::vector<reports::Forma
                                                 const nlohmann::json& previous,
                                                 reports::Readers readers = reports::Readers::students);
 
+// One step of GitHub Actions, in which one report is told, or several.
+struct GithubStep {
+  // Whoever can read the repository can read all of it: it is the student's copy, unless these are instructors.
+  reports::Readers readers = reports::Readers::students;
+  bool several = false;  // then each result for Classroom has the name of its lab besides
+  reports::MessagesLeft left = {};
+};
+
 // In a step of GitHub Actions: the page of the step and, unless the answer is JSON, messages at `file` in the log, when
-// `formats` has github; the result for Classroom's reporter, when it has classroom. Elsewhere nothing. Whoever can read
-// the repository can read all of it: it is the student's copy, unless `readers` are instructors.
+// `formats` has github; the result for Classroom's reporter, when it has classroom. Elsewhere nothing.
 void tell_github(const Context& context, const std::vector<reports::Format>& formats, const nlohmann::json& report,
-                 const std::string& file, reports::Readers readers = reports::Readers::students);
+                 const std::string& file, GithubStep& step);
 
 // Throws Error `cannot-write`.
 void append_to_file(const std::filesystem::path& file, std::string_view text);

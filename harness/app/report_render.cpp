@@ -41,7 +41,8 @@ void run(const Context& context, const Arguments& arguments) {
     store::write_atomically(path, text, store::Existing::replace);
     written.push_back(path.string());
   }
-  tell_github(context, formats, report, "");
+  GithubStep step;
+  tell_github(context, formats, report, "", step);
   if (context.json) {
     std::printf("%s\n", json{{"files", written}}.dump(2).c_str());
   } else if (!context.quiet) {

@@ -39,10 +39,15 @@ std::string render(Format format, const nlohmann::json& report, const FormatOpti
 // `finished` cases of `total` have ended.
 std::string render_gradescope_partial(const nlohmann::json& report, std::size_t finished, std::size_t total);
 
-// Workflow commands for GitHub's log: at most ten errors and ten warnings, the first ones, and how many there are
+// How many messages of each kind a step of GitHub Actions still shows; it drops the others without a word.
+struct MessagesLeft {
+  int errors = 10, warnings = 10;
+};
+
+// Workflow commands for GitHub's log: the first errors and warnings as far as `left` goes, and how many there are
 // besides; escaped, so that nothing of a submission can add a command of its own. From the copy that `readers` may see.
-std::string github_annotations(const nlohmann::json& report, std::string_view file,
-                               Readers readers = Readers::students);
+std::string github_annotations(const nlohmann::json& report, std::string_view file, Readers readers,
+                               MessagesLeft& left);
 
 // For anything else that goes into GitHub's log: `::` with blanks at most in front of it on a line, and `##[` anywhere,
 // start a command there; both are taken apart by a blank. In JSON neither occurs but `##[` inside strings, where `#`

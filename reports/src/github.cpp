@@ -3,7 +3,6 @@
 // behind it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +16,6 @@
 namespace labrig::reports {
 namespace {
 
-constexpr int kMostOfAKind = 10;          // a step shows no more errors, and no more warnings
 constexpr std::size_t kTitleBytes = 150;  // of an id in a title, which may have 255 characters
 
 std::string data_text(std::string_view text) {
@@ -60,15 +58,20 @@ std::string without_commands(std::string_view text) {
 
 std::string json_without_commands(std::string_view json) { return replaced(json, "##[", "#\\u0023["); }
 
-std::string github_annotations(const nlohmann::json& json, std::string_view file, Readers readers) {
+std::string github_annotations(const nlohmann::json& json, std::string_view file, Readers readers, MessagesLeft& left) {
   const Report report = read_report(readers == Readers::students ? student_view(json) : json);
   const auto causes = causes_of(report);
   std::string out;
-  int errors = 0, warnings = 0;
+  int more = 0;
   for (const Check& check : report.checks) {
     const bool failed = check.status == "failed" || check.status == "fault";
     if ((!failed && check.status != "partial") || causes.at(&check) != &check) continue;
-    if (++(failed ? errors : warnings) > kMostOfAKind) continue;
+    int& room = failed ? left.errors : left.warnings;
+    if (room == 0) {
+      ++more;
+      continue;
+    }
+    --room;
     const std::string place = file.empty() ? "" : fmt::format("file={},line=1,", property_text(file));
     const std::string title =
         fmt::format("{}: {}", printable(check.id, Lines::one, kTitleBytes), points_in_words(check));
@@ -78,7 +81,6 @@ std::string github_annotations(const nlohmann::json& json, std::string_view file
   const std::string score =
       report.score ? fmt::format("{} of {} points", points_text(*report.score), points_text(report.max_score))
                    : "no score";
-  const int more = std::max(errors - kMostOfAKind, 0) + std::max(warnings - kMostOfAKind, 0);
   const std::string rest =
       more == 0 ? ""
                 : fmt::format("\n{} more {} on the page of the step", more, more == 1 ? "message is" : "messages are");

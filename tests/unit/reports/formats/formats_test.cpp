@@ -45,6 +45,11 @@ double stored_sum(const json& payload) {
                          [](double sum, const json& test) { return sum + test.at("score").get<double>(); });
 }
 
+std::string log_of(const json& report, std::string_view file, Readers readers = Readers::students) {
+  MessagesLeft left;
+  return github_annotations(report, file, readers, left);
+}
+
 TEST(Formats, AreNamedInAnyOrderAndOnce) {
   EXPECT_EQ(formats_from("junit,html,junit"), (std::vector{Format::junit, Format::html}));
   for (const Format format : kAll) EXPECT_EQ(formats_from(name_of(format)), std::vector{format});
@@ -235,7 +240,7 @@ TEST(Github, EscapesCommandsAndShowsTenErrors) {
     check["reason"]["text"] = "reason " + std::to_string(i);
     report["checks"].push_back(check);
   }
-  const std::string log = github_annotations(report, "week 1/a,b:c.cpp");
+  const std::string log = log_of(report, "week 1/a,b:c.cpp");
   EXPECT_EQ(count(log, "\n"), 11u);
   EXPECT_EQ(count(log, "::error file=week 1/a%2Cb%3Ac.cpp,line=1,title=check-"), 10u);
   EXPECT_EQ(count("\n" + log, "\n::"), 11u) << "every line is a command of ours";
@@ -251,11 +256,24 @@ TEST(Github, SaysHowManyMessagesAreNotShown) {
     report["checks"][static_cast<std::size_t>(i)]["reason"] = {{"code", "x"}, {"text", std::to_string(i)}};
     report["checks"][static_cast<std::size_t>(i)]["status"] = i % 2 == 0 ? "failed" : "partial";
   }
-  const std::string log = github_annotations(report, "");
+  const std::string log = log_of(report, "");
   EXPECT_EQ(count(log, "::error "), 10u);
   EXPECT_EQ(count(log, "::warning "), 10u);
   EXPECT_NE(log.find("%0A7 more messages are on the page of the step\n"), std::string::npos) << log;
-  EXPECT_EQ(github_annotations(sample("solution"), "").find("more message"), std::string::npos);
+  EXPECT_EQ(log_of(sample("solution"), "").find("more message"), std::string::npos);
+}
+
+TEST(Github, CountsTheMessagesOfAllReportsOfAStep) {
+  const json report = sample("weights-every-batch");
+  MessagesLeft left;
+  std::size_t errors = 0;
+  std::string log;
+  for (int i = 0; i < 12; ++i) {
+    log = github_annotations(report, "", Readers::students, left);
+    errors += count(log, "::error ");
+  }
+  EXPECT_EQ(errors, 10u);
+  EXPECT_NE(log.find("1 more message is on the page of the step"), std::string::npos) << log;
 }
 
 // Who can read the repository can read them all.
@@ -271,11 +289,11 @@ TEST(Github, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
   FormatOptions own;
   own.github_readers = Readers::instructors;
   EXPECT_EQ(render(Format::github, report).find("4711"), std::string::npos);
-  EXPECT_EQ(github_annotations(report, "").find("4711"), std::string::npos);
+  EXPECT_EQ(log_of(report, "").find("4711"), std::string::npos);
   EXPECT_EQ(from_base64(render(Format::classroom, report)).dump().find("4711"), std::string::npos);
   EXPECT_NE(render(Format::github, report, own).find("4711"), std::string::npos);
   EXPECT_NE(from_base64(render(Format::classroom, report, own)).dump().find("4711"), std::string::npos);
-  EXPECT_NE(github_annotations(report, "", Readers::instructors).find("4711"), std::string::npos);
+  EXPECT_NE(log_of(report, "", Readers::instructors).find("4711"), std::string::npos);
   EXPECT_NE(render(Format::markdown, report).find("4711"), std::string::npos) << "the instructor's";
 }
 
