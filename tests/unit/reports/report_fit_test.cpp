@@ -87,8 +87,8 @@ Json* anywhere(Json& value, std::mt19937& random) {
   return at;
 }
 
-// Hundreds of reports in which something is of another type, out of range, missing or too much. What is valid renders
-// in every format; what is only shown does so too.
+// Hundreds of reports in which something is of another type, out of range, missing or too much. Every format is made of
+// them all the same: a program may use the library without this look.
 TEST(ReportFit, AgreesWithValijsonOnHundredsOfBrokenReports) {
   const Json others[] = {nullptr, true, -1, 0, 1.5, "x", "", Json::array(), Json::object(), {1, 2, 3}, {{"x", 1}}};
   std::mt19937 random(3);  // NOLINT: the same ones every time
@@ -120,7 +120,7 @@ TEST(ReportFit, AgreesWithValijsonOnHundredsOfBrokenReports) {
     std::erase_if(misfits, [](const Misfit& one) { return one.wanted.starts_with("at most its"); });
     EXPECT_EQ(misfits.empty(), problems(report).empty()) << first_of(report) << "\n" << problems(report);
     broken += misfits.empty() ? 0 : 1;
-    if (grave(report)) continue;
+    if (!report.is_object()) continue;
     for (const Format format : formats_from("junit,gradescope,markdown,csv,trace,github,classroom"))
       EXPECT_FALSE(render(format, report).empty());
     if (HasFailure()) return;
