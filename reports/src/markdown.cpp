@@ -3,6 +3,7 @@
 // (markdown_text.hpp) and never at the start of a line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -113,6 +114,26 @@ void add_lost(const Report& report, Page& page) {
              kLostNote);
 }
 
+// What kept labrig from grading, each reason once with the checks that it stopped.
+void add_faults(const Report& report, Page& page) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const Check& check : report.checks) {
+    if (word_of(check.status) != "fault" || check.reason.text.empty()) continue;
+    const auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == check.reason.text; });
+    (same == reasons.end() ? reasons.emplace_back(check.reason.text, std::vector<std::string>()) : *same)
+        .second.push_back(code(check.id));
+  }
+  if (reasons.empty()) return;
+  std::string block = "\n### Why there are no points\n\n";
+  for (const auto& [reason, checks] : reasons) {
+    const std::string others = checks.size() == 1 ? "" : fmt::format(" and {} more", checks.size() - 1);
+    block += fmt::format("- {}{}: {}\n", checks[0], others, escaped(reason));
+  }
+  if (!page.add(block, kLost))
+    page.add("\nWhy labrig could not grade does not fit here: report.json has it.\n", kLostNote);
+}
+
 // The first lines of the first case in which the submission printed something.
 std::string printed(const Report& report) {
   constexpr int kLines = 20;
@@ -155,6 +176,7 @@ std::string render_markdown(const nlohmann::json& json, std::size_t limit) {
   page.add(next_step(report), kEnd);
   add_table(report, page);
   add_lost(report, page);
+  add_faults(report, page);
   add_printed(report, page);
   add_environment(report, page);
   return std::move(page).take();

@@ -68,6 +68,21 @@ TEST(Markdown, GivesHostileTextsNoMeaning) {
   }
 }
 
+TEST(Markdown, SaysWhyLabrigCouldNotGrade) {
+  nlohmann::json report = sample("solution");
+  report["score"] = nullptr;
+  for (nlohmann::json& check : report["checks"])
+    check["status"] = "fault",
+    check["reason"] = {{"code", "plugin-file"}, {"text", "this file is not a shared library"}};
+  report["checks"][3]["reason"]["text"] = "<b>another";
+  const std::string page = render_markdown(report);
+  EXPECT_NE(page.find("### Why there are no points\n\n- `values-right` and 7 more: this file is not a shared library\n"
+                      "- `one-fetch`: &lt;b>another\n"),
+            std::string::npos)
+      << page;
+  EXPECT_EQ(render_markdown(sample("crashed")).find("### Why there are no points"), std::string::npos);
+}
+
 TEST(Markdown, KeepsOutputInItsFence) {
   nlohmann::json report = sample("solution");
   report["cases"][0]["output"] = {{"text", "a\n```\n# b\n`````\n@c"}, {"cut", false}};
