@@ -31,14 +31,18 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The page of a step is lost as a whole when it has more than 1 MiB, so what does not fit is left out with a note.
-void add_to_summary(const fs::path& file, const std::string& page) {
-  constexpr std::size_t kLimit = 1024 * 1024;
+// The page of a step is lost as a whole when it has more than 1 MiB, so a report gets what is left, cut with its own
+// notes; where that is too little, one note stands for it.
+void add_to_summary(const fs::path& file, const json& report, reports::FormatOptions options) {
+  constexpr std::size_t kLimit = 1024 * 1024, kLeast = 64 * 1024;
   const std::string_view note = "_One more report did not fit on this page; the files of the run hold it._\n\n";
   std::error_code ignored;
   const auto size = fs::file_size(file, ignored);
   const std::size_t there = ignored ? 0 : static_cast<std::size_t>(size);
-  if (there + page.size() + note.size() <= kLimit) return append_to_file(file, page);
+  // Notes of later reports want room too.
+  const std::size_t left = there + kLeast / 2 < kLimit ? kLimit - there - kLeast / 2 : 0;
+  options.github_page = std::min(options.github_page, left);
+  if (left >= kLeast) return append_to_file(file, reports::render(Format::github, report, options) + "\n");
   if (there + note.size() <= kLimit) append_to_file(file, note);
 }
 
@@ -142,7 +146,7 @@ void tell_github(const Context& context, const std::vector<Format>& formats, con
   }
   if (!has(formats, Format::github)) return;
   if (const std::string summary = variable("GITHUB_STEP_SUMMARY"); !summary.empty())
-    add_to_summary(summary, reports::render(Format::github, report, options) + "\n");
+    add_to_summary(summary, report, options);
   if (context.json || variable("GITHUB_ACTIONS") != "true") return;  // JSON: the answer is all that stands on stdout
   std::fputs(reports::github_annotations(report, file, step.readers, step.left).c_str(), stdout);
   std::fflush(stdout);

@@ -71,7 +71,7 @@ std::string render(Format format, const nlohmann::json& report, const FormatOpti
     case Format::markdown:
       return render_markdown(report, kCommentLimit);
     case Format::github:  // the page of a step
-      return render_markdown(shown_to(options.github_readers, report), kPageLimit);
+      return render_markdown(shown_to(options.github_readers, report), options.github_page);
     case Format::csv:
       return render_csv(report);
     case Format::trace:

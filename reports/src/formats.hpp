@@ -30,6 +30,8 @@ struct FormatOptions {
   // GitHub's page and Classroom's result are made from the student's copy, unless only instructors read them.
   // Gradescope's file always is: students read it.
   Readers github_readers = Readers::students;
+  // Bytes that GitHub's page may have: 1 MiB for all reports of a step.
+  std::size_t github_page = 1'000'000;
 };
 
 // The whole file. Throws nlohmann::json::exception when `report` is not an object.

@@ -68,4 +68,16 @@ head -c 1048000 /dev/zero | tr '\0' x >full
 GITHUB_STEP_SUMMARY=full grade --out report2 --format github >/dev/null 2>&1
 [ "$(stat -c %s full)" -le 1048576 ] || fail "the page has more than 1 MiB and is lost"
 tail -c 200 full | grep -q 'did not fit' || fail "nothing says that a report is missing"
+# Room for a part of a report: it is cut, not left out.
+head -c 900000 /dev/zero | tr '\0' x >half
+python3 - report/report.json <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+report["checks"] = [dict(report["checks"][0], id=f"check-{i}", reason={"code": "x", "text": f"reason {i}"}) for i in range(5000)]
+report["max_score"] = sum(check["max_points"] for check in report["checks"])
+json.dump(report, open("many.json", "w"))
+PYTHON
+GITHUB_STEP_SUMMARY=half "$labrig" report render many.json --out many --format github >/dev/null
+[ "$(stat -c %s half)" -le 1048576 ] || fail "the page has more than 1 MiB and is lost"
+grep -q 'check-100' half && grep -q 'more checks do not fit here' half || fail "the report is not cut to the room that is left"
 echo "the log, the page and the output hold no command that a submission made up"
