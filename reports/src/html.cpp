@@ -137,6 +137,19 @@ std::string page_of(const Json& json, const HtmlOptions& options) {
 // Texts of a usual report stay whole; those that make a page too large to open at once are cut, and further if need be.
 constexpr TextLimits kShorter[] = {{1'000, 4'096}, {200, 1'024}, {60, 256}, {20, 128}};
 
+// A page may be large for other reasons than its texts (hundreds of checks): then little is gained, and nothing is cut.
+std::string small_page_of(const Json& json, const HtmlOptions& options, bool& cut) {
+  std::string whole = page_of(json, options), page;
+  cut = whole.size() > kPageLimit;
+  if (!cut) return whole;
+  for (const TextLimits& limits : kShorter) {
+    page = page_of(with_short_texts(json, limits), options);
+    if (page.size() <= kPageLimit) return page;
+  }
+  cut = page.size() < whole.size() / 2;
+  return cut ? page : whole;
+}
+
 }  // namespace
 
 std::string shell_word(std::string_view word) {
@@ -150,13 +163,8 @@ std::string shell_word(std::string_view word) {
 }
 
 std::string render_html(const Json& json, const HtmlOptions& options) {
-  std::string page = page_of(json, options);
   bool cut = false;
-  for (const TextLimits& limits : kShorter) {
-    if (page.size() <= kPageLimit) break;
-    page = page_of(with_short_texts(json, limits), options);
-    cut = true;
-  }
+  std::string page = small_page_of(json, options, cut);
   bool whole = true;
   const std::string data = page_data(json, page.size(), whole);
   put(page, kDataWholeMark, whole ? " data-whole=\"yes\"" : "");

@@ -40,7 +40,7 @@ void cut(Json& value, const TextLimits& limits) {
     const bool printed = value.is_object() && item == output && item->is_object() && item->contains("text");
     if (printed && (*item)["text"].is_string())
       cut_output((*item)["text"].get_ref<std::string&>(), limits.output);
-    else
+    else if (!value.is_object() || (item.key() != "id" && item.key() != "case"))  // links hold by these
       cut(*item, limits);
   }
 }
