@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
@@ -151,16 +150,6 @@ std::string small_page_of(const Json& json, const HtmlOptions& options, bool& cu
 }
 
 }  // namespace
-
-std::string shell_word(std::string_view word) {
-  const bool plain = !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-_./+@:,").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string render_html(const Json& json, const HtmlOptions& options) {
   bool cut = false;

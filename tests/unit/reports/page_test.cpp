@@ -7,6 +7,7 @@
 #include "render.hpp"
 #include "samples.hpp"
 #include "short_texts.hpp"
+#include "text.hpp"
 #include "units.hpp"
 
 namespace labrig::reports::test {
