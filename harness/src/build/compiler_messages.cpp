@@ -120,7 +120,7 @@ std::string first_error(const std::string& output) {
   const std::vector<std::string> lines = lines_of(output);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
-    if (is_error(line)) {
+    if (is_error(line) && !is_from_a_tool(line)) {
       const bool own = is_in_student_file(line);
       std::string told = own ? line : origin_of(lines, i) + without_folders(line);
       if (told.size() > kLongestLine) told.resize(kLongestLine), told += " …";
