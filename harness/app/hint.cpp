@@ -1,4 +1,6 @@
 // labrig hint CHECK: the hints of one check, one more each time it is asked for: a nudge, the idea, nearly the answer.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -28,6 +30,12 @@ const spec::CheckSpec* find_check(const spec::LabSpec& lab, const std::string& i
   return found == lab.checks.end() ? nullptr : &*found;
 }
 
+std::string ids_of(const spec::LabSpec& lab) {
+  std::string ids;
+  for (const spec::CheckSpec& check : lab.checks) ids += (ids.empty() ? "" : ", ") + check.id;
+  return ids;
+}
+
 // --lab, else the lab of the folder, else the only lab that has a check of that name.
 spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
   if (!arguments.lab.empty()) return spec::load_lab(context.lab(arguments.lab)).value();
@@ -39,8 +47,10 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
     }
   }
   std::vector<spec::LabSpec> with;
+  std::string known;
   for (const fs::path& folder : lab_folders(context)) {
     spec::LabSpec lab = spec::load_lab(folder).value();
+    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", lab.id, ids_of(lab));
     if (find_check(lab, arguments.check) != nullptr) with.push_back(std::move(lab));
   }
   if (with.size() == 1) return std::move(with.front());
@@ -49,15 +59,16 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
   throw Error("which-lab",
               with.empty() ? "no lab has a check '" + arguments.check + "'"
                            : "more than one lab has a check '" + arguments.check + "'",
-              with.empty() ? "the name is another one, or the lab is not found" : names + " have one of that name",
-              "name the lab: labrig hint " + arguments.check + " --lab ID; `labrig labs` lists them");
+              !with.empty()   ? names + " have one of that name"
+              : known.empty() ? "no lab was found"
+                              : "these are there: " + known,
+              with.empty() ? "take one of these names, as the report shows them; `labrig labs` lists the labs"
+                           : "name the lab: labrig hint " + arguments.check + " --lab " + with.front().id);
 }
 
 const spec::CheckSpec& check_of(const spec::LabSpec& lab, const std::string& id) {
   if (const spec::CheckSpec* check = find_check(lab, id)) return *check;
-  std::string names;
-  for (const spec::CheckSpec& check : lab.checks) names += (names.empty() ? "" : ", ") + check.id;
-  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + names,
+  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + ids_of(lab),
               "take one of these names, as the report shows them");
 }
 

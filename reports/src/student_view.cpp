@@ -145,14 +145,49 @@ void blank_case(Json& item, std::vector<std::string>& secrets, std::map<std::str
   if (item.contains("charts")) item["charts"] = Json::array();
 }
 
+// How a call ended that did not come back: the case's reason, or null.
+Json end_of(const Json& item) {
+  const std::string status = text_in(item, "status");
+  return status == "crashed" || status == "out_of_memory" ? item.value("reason", Json()) : Json();
+}
+
+// Whether a check was lost by the end of a hidden case, and no visible case ends in the same words.
+bool lost_by_hidden_end(const Json& check, const Json& cases) {
+  if (!check.contains("explain") || !check["explain"].is_object()) return false;
+  const std::string where = text_in(check["explain"], "where");
+  return std::any_of(cases.begin(), cases.end(), [&](const Json& item) {
+    const Json end = end_of(item);
+    return hidden(item) && !end.is_null() && where.starts_with(text_in(item, "id") + ", ") &&
+           std::none_of(cases.begin(), cases.end(),
+                        [&](const Json& other) { return !hidden(other) && end_of(other) == end; });
+  });
+}
+
+// What an error says that the submission threw is made of what it saw, and stands in the checks in parts.
+void blank_thrown(const Json& report, Json& out) {
+  if (!report.contains("cases")) return;
+  const std::string next =
+      "make sure that every visible case works; then think of sizes and cards that they do not have";
+  for (Json* check : objects_in(out, "checks")) {
+    if (!lost_by_hidden_end(*check, report["cases"])) continue;
+    if (check->contains("reason") && (*check)["reason"].is_object()) (*check)["reason"]["text"] = kInstead;
+    (*check)["explain"].update({{"what", kInstead}, {"cause", ""}, {"next", next}, {"evidence", ""}});
+    const bool is_next = out.contains("next_step") && out["next_step"].is_object() &&
+                         text_in(out["next_step"], "check") == text_in(*check, "id");
+    if (is_next) out["next_step"]["text"] = next;
+  }
+}
+
 }  // namespace
 
 Json student_view(const Json& report) {
   Json out = report;
+  out["copy"] = "student";
   std::vector<std::string> secrets;
   std::map<std::string, std::string> codes;
   for (Json* item : objects_in(out, "cases"))
     if (hidden(*item)) blank_case(*item, secrets, codes);
+  blank_thrown(report, out);
   for (const Json* item : objects_in(out, "cases")) {
     if (hidden(*item) || !item->contains("reason")) continue;
     // What a visible case says as well is no secret.
