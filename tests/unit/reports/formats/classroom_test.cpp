@@ -149,7 +149,8 @@ TEST(ClassroomPayload, HoldsNoCommandOfGithubsLog) {
   for (const std::string& text :
        {std::string("x\n::error::forged"), std::string("::stop-commands::x"), std::string("\t::add-mask::a\r\n ::b::"),
         std::string("##[add-mask]x"), std::string("a\n\u3000::warning::w")}) {
-    for (const Json& test : payload_of(with_every_text(text)).at("tests")) {
+    const Json payload = payload_of(with_every_text(text));
+    for (const Json& test : payload.at("tests")) {
       for (const char* key : {"name", "message"}) {
         std::istringstream lines(test.value(key, ""));
         for (std::string line; std::getline(lines, line);) {
