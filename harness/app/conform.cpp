@@ -52,7 +52,7 @@ void add_conform(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("KIND", arguments->kind, "What was recorded")->required();
   command->add_option("FILE", arguments->file, "Recording, .json or .json.gz");
-  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("D")->capture_default_str();
+  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("DEVICE")->capture_default_str();
   add_json_flag(*command, context);
   command->footer(footer());
   command->callback([arguments, &context] { run(*arguments, context); });

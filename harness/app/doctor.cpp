@@ -267,7 +267,7 @@ void print(const std::vector<Finding>& findings, bool fit) {
 
 void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "Check that this machine has what labrig needs");
-  command->footer("Exit codes: 0 fit, 4 something that is needed is missing\nExample: labrig doctor --json");
+  command->footer("Exit codes: 0 fit, 2 usage, 4 something that is needed is missing\nExample: labrig doctor --json");
   add_json_flag(*command, context);
   command->callback([&context] {
     const std::vector<Finding> findings = examine(context);

@@ -122,8 +122,8 @@ void add_explain(CLI::App& app, Context& context) {
   command->add_option("TEXT", *words, "A message, a code of labrig, or a symptom; - reads it from stdin")->required();
   add_json_flag(*command, context);
   command->footer(
-      "Exits 0, also when there is no entry: with --json the list is empty then.\n"
-      "A text that begins with a dash goes behind --, or in on stdin.\n"
+      "A text that begins with a dash goes behind --, or comes in on stdin.\n"
+      "Exit codes: 0 done, also when there is no entry (with --json the list is empty then), 2 usage\n"
       "Example: labrig explain \"CUDA error: invalid device ordinal\"\n"
       "         python train.py 2>&1 | labrig explain -");
   command->callback([words, &context] { run(*words, context); });

@@ -51,6 +51,12 @@ std::vector<Format> read_formats(const std::string& list) {
   }
 }
 
+std::string any_format() {
+  std::string names;
+  for (const std::string& name : reports::format_names()) names += (names.empty() ? "" : ", ") + name;
+  return "any of " + names + ", with commas between them";
+}
+
 json read_report_file(const std::string& file) {
   if (file.empty()) return nullptr;
   const Result<std::string> text = store::read_file(file);

@@ -94,7 +94,9 @@ void run(const Context& context, const Arguments& arguments) {
 
 void add_hint(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("hint", "A hint for a check that lost points, one step at a time");
-  command->footer("Example: labrig hint bytes-up --lab transfer-cost --level 2");
+  command->footer(
+      "Exit codes: 0 done, 2 usage, or there is no such hint\nExample: labrig hint bytes-up --lab transfer-cost "
+      "--level 2");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("CHECK", arguments->check, "The check's id, as a report shows it")->required();
   const CLI::Option* folder =

@@ -74,7 +74,7 @@ void record(Context& context, const std::string& id, const fs::path& folder) {
 
 void add_labs(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("labs", "List the labs");
-  command->footer("Example: labrig labs --json");
+  command->footer("Exit codes: 0 done, 2 usage\nExample: labrig labs --json");
   struct Arguments {
     std::string id, record_folder;
   };

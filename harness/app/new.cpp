@@ -106,7 +106,8 @@ void make_folder(const Context& context, const std::string& lab_id, const fs::pa
 
 void add_new(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("new", "Make a folder with a lab's starter");
-  command->footer("Example: labrig new transfer-cost my-solution");
+  command->footer(
+      "Exit codes: 0 done, 2 usage, or something is there already\nExample: labrig new transfer-cost my-solution");
   struct Arguments {
     std::string lab, folder;
   };

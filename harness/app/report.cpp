@@ -119,6 +119,7 @@ void run_index(const IndexArguments& arguments, Context& context) {
 void add_report(CLI::App& app, Context& context) {
   auto* report = app.add_subcommand("report", "Pages over reports that are already there");
   report->require_subcommand(1);
+  report->footer("Example: labrig report render report/report.json --format junit --out report");
   add_report_render(*report, context);
   auto* index = report->add_subcommand("index", "One page over all reports below a folder: DIR/index.html");
   auto arguments = std::make_shared<IndexArguments>();
@@ -130,8 +131,8 @@ void add_report(CLI::App& app, Context& context) {
   index->add_option("--title", arguments->title, "Heading of the page");
   add_json_flag(*index, context);
   index->footer(
-      "Exits 1 when a submission did not come out as expected.\nExample: labrig report index build/demo --expected "
-      "plugins/flawed");
+      "Exit codes: 0 done, 1 a submission did not come out as --expected says, 2 usage\n"
+      "Example: labrig report index build/demo --expected plugins/flawed");
   index->callback([arguments, &context] { run_index(*arguments, context); });
 }
 
