@@ -63,13 +63,13 @@ std::string words_of(const CLI::App& command) {
 std::vector<const CLI::Option*> options_of(const CLI::App& command) { return shown(command, false); }
 std::vector<const CLI::Option*> arguments_of(const CLI::App& command) { return shown(command, true); }
 
-std::string name_of(const CLI::Option& option) {
+std::string option_name(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(/*positional=*/true, /*all_options=*/false);
   return option.get_lnames().empty() ? "-" + option.get_snames().front() : "--" + option.get_lnames().front();
 }
 
 std::string value_of(const CLI::Option& option) {
-  if (option.get_positional()) return name_of(option);
+  if (option.get_positional()) return option_name(option);
   if (!takes_value(option)) return "";
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
@@ -100,7 +100,7 @@ bool wants_existing_file(const CLI::Option& option) { return rule_of(option) == 
 
 std::vector<std::string> sorted_names(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : options) names.push_back(name_of(*option));
+  for (const CLI::Option* option : options) names.push_back(option_name(*option));
   std::sort(names.begin(), names.end());  // the set's order is that of addresses
   return names;
 }

@@ -28,7 +28,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& command);
 std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
 
 // "--lab", or "DIR" for a word by its place.
-std::string name_of(const CLI::Option& option);
+std::string option_name(const CLI::Option& option);
 // What stands for its value in texts: "ID". An option's own word, or the name of the place; empty for a flag.
 std::string value_of(const CLI::Option& option);
 bool takes_value(const CLI::Option& option);

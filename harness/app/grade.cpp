@@ -96,7 +96,7 @@ void add_grade(CLI::App& app, Context& context) {
       ->type_name("N");
   command
       ->add_option("--secret-file", arguments->secret_file,
-                   "File with the course's secret; draws hidden sizes and data")
+                   "File with the course's secret, from which hidden sizes and data are drawn")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);  // an empty name, of an unset variable, must not mean the public secret
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")

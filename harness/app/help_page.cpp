@@ -35,7 +35,7 @@ std::string row(const std::string& left, const std::string& text) {
 std::string left_of(const CLI::Option& option) {
   std::string left;
   for (const std::string& name : option.get_snames()) left += "-" + name + ", ";
-  left += name_of(option);
+  left += option_name(option);
   if (!option.get_positional() && takes_value(option)) left += " " + value_of(option);
   return left;
 }
@@ -54,7 +54,7 @@ Json number(double value) {
 }
 
 Json option_json(const CLI::Option& option) {
-  Json answer = {{"name", name_of(option)}, {"about", option.get_description()}};
+  Json answer = {{"name", option_name(option)}, {"about", option.get_description()}};
   if (!option.get_positional()) answer["value"] = takes_value(option) ? Json(value_of(option)) : Json(nullptr);
   answer["required"] = option.get_required();
   answer["repeats"] = takes_many(option);
@@ -78,7 +78,7 @@ Json options_json(const std::vector<const CLI::Option*>& options) {
 std::string usage_of(const CLI::App& command) {
   std::string usage = words_of(command) + " [OPTIONS]";
   for (const CLI::Option* place : arguments_of(command)) {
-    const std::string name = name_of(*place) + (takes_many(*place) ? "..." : "");
+    const std::string name = option_name(*place) + (takes_many(*place) ? "..." : "");
     usage += " " + (place->get_required() ? name : "[" + name + "]");
   }
   return commands_below(command).empty() ? usage : usage + " COMMAND";

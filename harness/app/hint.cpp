@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "grading.hpp"
 #include "labrig/error.hpp"
+#include "line.hpp"
 #include "spec/lab_spec.hpp"
 
 namespace labrig::app {
@@ -39,26 +40,30 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
     }
   }
   std::vector<spec::LabSpec> with;
+  std::vector<std::string> checks;
   for (const fs::path& folder : lab_folders(context)) {
     spec::LabSpec lab = spec::load_lab(folder).value();
+    for (const spec::CheckSpec& check : lab.checks) checks.push_back(check.id);
     if (find_check(lab, arguments.check) != nullptr) with.push_back(std::move(lab));
   }
   if (with.size() == 1) return std::move(with.front());
-  std::string names;
-  for (const spec::LabSpec& lab : with) names += (names.empty() ? "" : ", ") + lab.id;
-  throw Error("which-lab",
-              with.empty() ? "no lab has a check '" + arguments.check + "'"
-                           : "more than one lab has a check '" + arguments.check + "'",
-              with.empty() ? "the name is another one, or the lab is not found" : names + " have one of that name",
-              "name the lab: labrig hint " + arguments.check + " --lab ID; `labrig labs` lists them");
+  if (with.empty())
+    throw Error(
+        "unknown-check", "no lab has a check '" + arguments.check + "'",
+        "a check has the id that a report shows beside it",
+        guess_or(arguments.check, checks, "take the id from the report, or say where the lab is with --labs DIR"));
+  std::vector<std::string> names;
+  for (const spec::LabSpec& lab : with) names.push_back(lab.id);
+  throw Error("which-lab", "more than one lab has a check '" + arguments.check + "'",
+              list_of(names) + " have one of that name", "name the lab: labrig hint " + arguments.check + " --lab ID");
 }
 
 const spec::CheckSpec& check_of(const spec::LabSpec& lab, const std::string& id) {
   if (const spec::CheckSpec* check = find_check(lab, id)) return *check;
-  std::string names;
-  for (const spec::CheckSpec& check : lab.checks) names += (names.empty() ? "" : ", ") + check.id;
-  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + names,
-              "take one of these names, as the report shows them");
+  std::vector<std::string> names;
+  for (const spec::CheckSpec& one : lab.checks) names.push_back(one.id);
+  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + list_of(names),
+              guess_or(id, names, "take one of these names, as the report shows them"));
 }
 
 void run(const Context& context, const Arguments& arguments) {

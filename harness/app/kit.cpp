@@ -52,7 +52,7 @@ void add_gradescope(CLI::App& kit, Context& context) {
   add_labs_option(*command, *arguments);
   command
       ->add_option("--secret-file", arguments->secret_file,
-                   "File with the course's secret; draws hidden sizes and data")
+                   "File with the course's secret, from which hidden sizes and data are drawn")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   command

@@ -104,4 +104,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   return longer.empty() ? found : longer;
 }
 
+std::string guess_or(const std::string& word, const std::vector<std::string>& candidates, const std::string& other) {
+  const std::string guess = nearest(word, candidates);
+  return guess.empty() ? other : "did you mean '" + guess + "'?";
+}
+
 }  // namespace labrig::app

@@ -35,5 +35,7 @@ const CLI::Option* find_option(const std::vector<const CLI::App*>& path, const s
 
 // The candidate that was most likely meant by a word that is none; empty when none is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+// The fix of an error about such a word: "did you mean 'amp'?", else the other text.
+std::string guess_or(const std::string& word, const std::vector<std::string>& candidates, const std::string& other);
 
 }  // namespace labrig::app

@@ -39,7 +39,7 @@ std::string commands_to_type(const std::vector<std::string>& lines) {
 std::string manual_option(const CLI::Option& option) {
   std::string head;
   for (const std::string& name : option.get_snames()) head += fmt::format("\\fB\\-{}\\fR, ", troff(name));
-  head += fmt::format("\\fB{}\\fR", troff(name_of(option)));
+  head += fmt::format("\\fB{}\\fR", troff(option_name(option)));
   if (!option.get_positional() && takes_value(option)) head += fmt::format(" \\fI{}\\fR", troff(value_of(option)));
   return fmt::format(".TP\n{}\n{}\n", head, troff(sentence(text_of(option))));
 }
@@ -63,7 +63,7 @@ std::string manual_command(const CLI::App& command) {
       fmt::format(".SS \"{}\"\n{}\n", troff(usage_of(command)), troff(sentence(command.get_description())));
   for (const CLI::Option* place : arguments_of(command)) out += manual_option(*place);
   for (const CLI::Option* option : options_of(command))
-    if (name_of(*option) != "--help") out += manual_option(*option);
+    if (option_name(*option) != "--help") out += manual_option(*option);
   return out + as_it_stands(footer.notes) + exit_line(footer) + commands_to_type(footer.examples);
 }
 

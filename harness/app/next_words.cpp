@@ -14,12 +14,12 @@
 namespace labrig::app {
 namespace {
 
-using Files = NextWords::Files;
+using Place = NextWords::Files;
 using Words = std::vector<NextWords::Word>;
 
 std::string value_given(const Line& line, const std::string& name) {
   for (const Line::Given& one : line.given)
-    if (name_of(*one.option) == name) return one.value;
+    if (option_name(*one.option) == name) return one.value;
   return {};
 }
 
@@ -84,14 +84,14 @@ NextWords values_of(const CLI::Option& option, const Context& context, const Lin
     for (const std::string& choice : choices) next.words.push_back({choice, ""});
     return next;
   }
-  if (value == "DIR") return {{}, Files::folders};
-  if (value == "FILE" || value == "PATH" || value == "F.zip") return {{}, Files::any};
-  if (value == "ID" || value == "LAB") return {lab_ids(context, line), Files::none};
-  if (value == "CHECK") return {check_ids(context, line), Files::none};
-  if (value == "LIST") return {format_lists(begun), Files::none};
-  if (value == "PROFILE") return {profiles(), Files::any};
-  if (value == "KIND") return {recordings(), Files::none};
-  if (value == "DEVICE") return {{{"sim", ""}, {"cuda:0", ""}, {"cpu", ""}}, Files::none};
+  if (value == "DIR") return {{}, Place::folders};
+  if (value == "FILE" || value == "PATH" || value == "F.zip") return {{}, Place::any};
+  if (value == "ID" || value == "LAB") return {lab_ids(context, line), Place::none};
+  if (value == "CHECK") return {check_ids(context, line), Place::none};
+  if (value == "LIST") return {format_lists(begun), Place::none};
+  if (value == "PROFILE") return {profiles(), Place::any};
+  if (value == "KIND") return {recordings(), Place::none};
+  if (value == "DEVICE") return {{{"sim", ""}, {"cuda:0", ""}, {"cpu", ""}}, Place::none};
   return {};  // a number or a text of one's own
 }
 
@@ -100,7 +100,7 @@ Words options_left(const Line& line) {
   Words words;
   for (auto command = line.path.rbegin(); command != line.path.rend(); ++command)
     for (const CLI::Option* option : options_of(**command)) {
-      const std::string name = name_of(*option);
+      const std::string name = option_name(*option);
       const bool listed = std::ranges::any_of(words, [&](const auto& word) { return word.text == name; });
       const bool excluded = std::ranges::any_of(option->get_excludes(), [&](const auto* one) { return line.has(one); });
       if (!listed && !excluded && (takes_many(*option) || !line.has(option)))
@@ -133,12 +133,12 @@ NextWords all_next_words(const Line& line, const Context& context, const std::st
     return values_of(*line.open, context, line, begun);
   if (may_be_option && begun.starts_with("--") && begun.find('=') != std::string::npos)
     return after_equals(line, context, begun);
-  if (may_be_option) return {options_left(line), Files::none};
-  if (!commands_below(line.command()).empty()) return {commands_here(line), Files::none};
+  if (may_be_option) return {options_left(line), Place::none};
+  if (!commands_below(line.command()).empty()) return {commands_here(line), Place::none};
   const std::vector<const CLI::Option*> places = arguments_of(line.command());
   if (line.words.size() < places.size()) return values_of(*places[line.words.size()], context, line, begun);
   if (!places.empty() && takes_many(*places.back())) return values_of(*places.back(), context, line, begun);
-  return line.only_words ? NextWords{} : NextWords{options_left(line), Files::none};
+  return line.only_words ? NextWords{} : NextWords{options_left(line), Place::none};
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ NextWords next_words(const CLI::App& program, const Context& context, const std:
   const Line line = read_line(program, {words.begin(), words.empty() ? words.end() : words.end() - 1});
   NextWords next = all_next_words(line, context, begun);
   std::erase_if(next.words, [&](const NextWords::Word& word) { return !word.text.starts_with(begun); });
-  if (!next.words.empty()) next.files = Files::none;
+  if (!next.words.empty()) next.files = Place::none;
   return next;
 }
 

@@ -90,7 +90,7 @@ void add_plugin_doctor(CLI::App& app, Context& context) {
   plugin->footer("Example: labrig plugin doctor build/plugins/transfer-cost/solution.labrig.so");
   CLI::App* command = plugin->add_subcommand("doctor", "Climb the loading ladder with a plugin and say what is wrong");
   command->footer(
-      "Exit codes: 0 nothing is wrong, 3 refused before any of its code ran, 1 failed from `load` on, 2 usage\n"
+      "Exit codes: 0 nothing is wrong, 1 failed from `load` on, 2 usage, 3 refused before any of its code ran\n"
       "Example: labrig plugin doctor build/plugins/transfer-cost/solution.labrig.so --lab transfer-cost");
   struct Arguments {
     std::string path, lab;

@@ -117,7 +117,7 @@ void run_index(const IndexArguments& arguments, Context& context) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  auto* report = app.add_subcommand("report", "Pages over reports that are already there");
+  auto* report = app.add_subcommand("report", "Pages and files made of reports that are already there");
   report->require_subcommand(1);
   report->footer("Example: labrig report render report/report.json --format junit --out report");
   add_report_render(*report, context);
@@ -126,7 +126,7 @@ void add_report(CLI::App& app, Context& context) {
   index->add_option("DIR", arguments->folder, "Folder with reports, at any depth")->required();
   index
       ->add_option("--expected", arguments->expected,
-                   "Folder <lab>/expected.toml: say whether each submission came out so")
+                   "Folder that holds LAB/expected.toml: also say which submissions came out otherwise")
       ->type_name("DIR");
   index->add_option("--title", arguments->title, "Heading of the page");
   add_json_flag(*index, context);

@@ -34,7 +34,8 @@ std::string for_example(const CLI::App& command) {
 
 // "--lab ID", "DIR"
 std::string with_value(const CLI::Option& option) {
-  return option.get_positional() || !takes_value(option) ? name_of(option) : name_of(option) + " " + value_of(option);
+  return option.get_positional() || !takes_value(option) ? option_name(option)
+                                                         : option_name(option) + " " + value_of(option);
 }
 
 std::vector<std::string> names_below(const CLI::App& command) {
@@ -45,7 +46,7 @@ std::vector<std::string> names_below(const CLI::App& command) {
 
 std::vector<std::string> names_of(const std::vector<const CLI::Option*>& options) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : options) names.push_back(name_of(*option));
+  for (const CLI::Option* option : options) names.push_back(option_name(*option));
   return names;
 }
 
@@ -68,7 +69,7 @@ std::string where_it_is(const CLI::App& program, const std::string& option) {
   std::vector<std::string> commands;
   walk(program, [&](const CLI::App& command) {
     for (const CLI::Option* one : options_of(command))
-      if (name_of(*one) == option) commands.push_back(called(command));
+      if (option_name(*one) == option) commands.push_back(called(command));
   });
   return commands.empty() ? "" : list_of(commands) + (commands.size() == 1 ? " has it" : " have it");
 }
@@ -88,15 +89,16 @@ Found wrong_option(const CLI::App& program, const Line& line) {
 
 Found value_left_out(const CLI::App&, const Line& line) {
   if (line.open == nullptr || !line.open_needs_value) return {};
-  return usage(name_of(*line.open) + " stands without its " + value_of(*line.open), line.open->get_description(),
+  return usage(option_name(*line.open) + " stands without its " + value_of(*line.open), line.open->get_description(),
                for_example(line.command()));
 }
 
 Found value_of_a_flag(const CLI::App&, const Line& line) {
   for (const Line::Given& one : line.given)
     if (one.has_value && !takes_value(*one.option))
-      return usage(name_of(*one.option) + " takes no value, and '" + one.value + "' is given",
-                   "it is there or not: " + one.option->get_description(), "write " + name_of(*one.option) + " alone");
+      return usage(option_name(*one.option) + " takes no value, and '" + one.value + "' is given",
+                   "it is there or not: " + one.option->get_description(),
+                   "write " + option_name(*one.option) + " alone");
   return {};
 }
 
@@ -106,19 +108,17 @@ Found given_twice(const CLI::App&, const Line& line) {
     for (const Line::Given& other : line.given)
       if (other.option == one.option) values.push_back("'" + other.value + "'");
     if (values.size() > 1 && takes_value(*one.option) && !takes_many(*one.option))
-      return usage(name_of(*one.option) + " is given more than once", "it takes one value, and got " + list_of(values),
-                   "leave all but one of them out");
+      return usage(option_name(*one.option) + " is given more than once",
+                   "it takes one value, and got " + list_of(values), "leave all but one of them out");
   }
   return {};
 }
 
 Found bad_value(const CLI::App& command, const CLI::Option& option, const std::string& value) {
-  const std::string what = "'" + value + "' is no value for " + name_of(option);
+  const std::string what = "'" + value + "' is no value for " + option_name(option);
   if (const std::vector<std::string> choices = choices_of(option); !choices.empty()) {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
-    const std::string guess = nearest(value, choices);
-    return usage(what, "it takes one of " + list_of(choices),
-                 guess.empty() ? for_example(command) : "did you mean '" + guess + "'?");
+    return usage(what, "it takes one of " + list_of(choices), guess_or(value, choices, for_example(command)));
   }
   if (const auto limits = limits_of(option)) {
     char* end = nullptr;
@@ -147,8 +147,8 @@ Found not_together(const CLI::App&, const Line& line) {
   for (const Line::Given& one : line.given)
     for (const CLI::Option* other : one.option->get_excludes())
       if (line.has(other))
-        return usage(name_of(*one.option) + " and " + name_of(*other) + " do not go together",
-                     name_of(*one.option) + ": " + one.option->get_description(), "leave one of the two out");
+        return usage(option_name(*one.option) + " and " + option_name(*other) + " do not go together",
+                     option_name(*one.option) + ": " + one.option->get_description(), "leave one of the two out");
   return {};
 }
 
@@ -156,8 +156,8 @@ Found not_alone(const CLI::App&, const Line& line) {
   for (const Line::Given& one : line.given)
     for (const CLI::Option* other : one.option->get_needs())
       if (!line.has(other))
-        return usage(name_of(*one.option) + " says nothing without " + name_of(*other),
-                     name_of(*other) + ": " + other->get_description(), "add " + with_value(*other));
+        return usage(option_name(*one.option) + " says nothing without " + option_name(*other),
+                     option_name(*other) + ": " + other->get_description(), "add " + with_value(*other));
   return {};
 }
 
@@ -176,7 +176,7 @@ Found something_missing(const CLI::App&, const Line& line) {
   std::vector<std::string> missing, reasons;
   const auto miss = [&](const CLI::Option& option) {
     missing.push_back(with_value(option));
-    reasons.push_back(name_of(option) + ": " + option.get_description());
+    reasons.push_back(option_name(option) + ": " + option.get_description());
   };
   const std::vector<const CLI::Option*> places = arguments_of(command);
   for (std::size_t i = line.words.size(); i < places.size(); ++i)

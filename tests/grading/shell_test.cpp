@@ -230,6 +230,22 @@ TEST(WrongWord, OfAnotherCommandIsSentThere) {
   EXPECT_NE(run_labrig({"kit", "stud"}).text.find("did you mean `labrig kit student`?"), std::string::npos);
 }
 
+TEST(WrongWord, ThatIsNearARightOneIsGuessed) {
+  const auto guess = [](const std::vector<std::string>& call) {
+    const Outcome outcome = run_labrig(call);
+    EXPECT_EQ(outcome.exit_code, 2);
+    const std::size_t at = outcome.text.find("\n  fix: ");
+    return at == std::string::npos ? outcome.text : outcome.text.substr(at + 8);
+  };
+  EXPECT_EQ(guess({"new", "trasfer-cost", "x"}), "did you mean 'transfer-cost'?\n");
+  EXPECT_EQ(guess({"hint", "byte-up"}), "did you mean 'bytes-up'?\n");
+  EXPECT_EQ(guess({"hint", "byte-up", "--lab", "transfer-cost"}), "did you mean 'bytes-up'?\n");
+  EXPECT_EQ(
+      guess({"report", "render", kSource + "/reports/samples/refused.json", "--out", "x", "--format", "json,htlm"}),
+      "did you mean 'html'?\n");
+  EXPECT_EQ(guess({"check", "--device", "cud"}), "did you mean 'cuda'?\n");
+}
+
 // Runs a command of a shell and gives what it prints.
 std::string shell(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1 </dev/null").c_str(), "r");
