@@ -13,6 +13,7 @@
 #include "render.hpp"
 #include "store/atomic_file.hpp"
 #include "store/digest.hpp"
+#include "text.hpp"
 #include "watch.hpp"
 
 namespace labrig::app {
@@ -96,8 +97,8 @@ void run_in_one_process(Context& context, spec::LabSpec lab, const Submitted& su
 std::string here(const std::string& command, const Arguments& arguments) {
   const std::string general = "labrig check .";
   if (!command.starts_with(general)) return command;
-  const std::string lab = arguments.lab.empty() ? "" : " --lab " + arguments.lab;
-  return "labrig check " + arguments.path + lab + command.substr(general.size());
+  const std::string lab = arguments.lab.empty() ? "" : " --lab " + reports::shell_word(arguments.lab);
+  return "labrig check " + reports::shell_word(arguments.path) + lab + command.substr(general.size());
 }
 
 // The same check once, as a command whose answer is JSON.

@@ -1,4 +1,6 @@
 // labrig hint CHECK: the hints of one check, one more each time it is asked for: a nudge, the idea, nearly the answer.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -29,6 +31,12 @@ const spec::CheckSpec* find_check(const spec::LabSpec& lab, const std::string& i
   return found == lab.checks.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> ids_of(const spec::LabSpec& lab) {
+  std::vector<std::string> ids;
+  for (const spec::CheckSpec& check : lab.checks) ids.push_back(check.id);
+  return ids;
+}
+
 // --lab, else the lab of the folder, else the only lab that has a check of that name.
 spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
   if (!arguments.lab.empty()) return spec::load_lab(context.lab(arguments.lab)).value();
@@ -40,30 +48,33 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
     }
   }
   std::vector<spec::LabSpec> with;
-  std::vector<std::string> checks;
+  std::string known;
+  std::vector<std::string> ids;
   for (const fs::path& folder : lab_folders(context)) {
     spec::LabSpec lab = spec::load_lab(folder).value();
-    for (const spec::CheckSpec& check : lab.checks) checks.push_back(check.id);
+    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", lab.id, list_of(ids_of(lab)));
+    for (const std::string& id : ids_of(lab)) ids.push_back(id);
     if (find_check(lab, arguments.check) != nullptr) with.push_back(std::move(lab));
   }
   if (with.size() == 1) return std::move(with.front());
-  if (with.empty())
-    throw Error(
-        "unknown-check", "no lab has a check '" + arguments.check + "'",
-        "a check has the id that a report shows beside it",
-        guess_or(arguments.check, checks, "take the id from the report, or say where the lab is with --labs DIR"));
-  std::vector<std::string> names;
-  for (const spec::LabSpec& lab : with) names.push_back(lab.id);
-  throw Error("which-lab", "more than one lab has a check '" + arguments.check + "'",
-              list_of(names) + " have one of that name", "name the lab: labrig hint " + arguments.check + " --lab ID");
+  std::string names;
+  for (const spec::LabSpec& lab : with) names += (names.empty() ? "" : ", ") + lab.id;
+  throw Error("which-lab",
+              with.empty() ? "no lab has a check '" + arguments.check + "'"
+                           : "more than one lab has a check '" + arguments.check + "'",
+              !with.empty()   ? names + " have one of that name"
+              : known.empty() ? "no lab was found"
+                              : "these are there: " + known,
+              with.empty() ? guess_or(arguments.check, ids,
+                                      "take one of these names, as the report shows them; `labrig labs` lists the labs")
+                           : "name the lab: labrig hint " + arguments.check + " --lab " + with.front().id);
 }
 
 const spec::CheckSpec& check_of(const spec::LabSpec& lab, const std::string& id) {
   if (const spec::CheckSpec* check = find_check(lab, id)) return *check;
-  std::vector<std::string> names;
-  for (const spec::CheckSpec& one : lab.checks) names.push_back(one.id);
-  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + list_of(names),
-              guess_or(id, names, "take one of these names, as the report shows them"));
+  const std::vector<std::string> ids = ids_of(lab);
+  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + list_of(ids),
+              guess_or(id, ids, "take one of these names, as the report shows them"));
 }
 
 void run(const Context& context, const Arguments& arguments) {

@@ -65,7 +65,8 @@ void record(Context& context, const std::string& id, const fs::path& folder) {
   for (const grade::CaseOutcome& outcome : run.outcomes)
     if (!outcome.reference)
       throw Error("reference-failed", "the reference solution failed in " + outcome.plan.id,
-                  outcome.reason ? outcome.reason->text : "no reason was given", "mend the lab or its solution");
+                  outcome.reason ? grade::in_full(*outcome.reason) : "no reason was given",
+                  "mend the lab or its solution");
   store::write_atomically(folder / "reference.json", supervisor::shipped_figures(lab, run.outcomes),
                           store::Existing::replace);
 }

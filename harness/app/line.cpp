@@ -99,7 +99,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   for (const std::string& candidate : candidates) {
     const std::size_t off = edits(word, candidate);
     if (off < least && off + 1 < word.size()) least = off, found = candidate;
-    if (word.size() > 2 && candidate.starts_with(word)) longer = candidate;  // its beginning
+    if (word.size() > 2 && candidate.starts_with(word) && (longer.empty() || candidate.size() < longer.size()))
+      longer = candidate;  // its beginning
   }
   return longer.empty() ? found : longer;
 }
