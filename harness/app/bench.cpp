@@ -7,6 +7,7 @@
 
 #include "bench_measure.hpp"
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::app {
@@ -28,7 +29,7 @@ std::string heading(const BenchDevice& bench) {
 
 Json value_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-void print_rows(const Json& rows) { std::printf("%s\n", rows.dump(2).c_str()); }
+void print_rows(const Json& rows) { print_answer(rows); }
 
 void crossover(const Context& context, const BenchDevice& bench) {
   const std::vector<CrossoverRow> rows = bench.crossover();

@@ -169,7 +169,7 @@ void run(Context& context, const Arguments& arguments) {
     std::fflush(stdout);
     if (worst == kInterrupted) break;
   }
-  if (context.json) std::printf("%s\n", json_for_the_log(Json{{"exit_code", worst}, {"submissions", answers}}).c_str());
+  if (context.json) print_answer({{"exit_code", worst}, {"submissions", answers}});
   context.exit_code = worst;
 }
 

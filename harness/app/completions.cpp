@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "completion_scripts.hpp"
+#include "console.hpp"
 #include "labrig/build_tag.hpp"
 #include "manual.hpp"
 #include "next_words.hpp"
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 void answer(const Context& context, const char* name, std::string_view text) {
   if (context.json)
-    std::printf("%s\n", Json{{name, text}}.dump().c_str());
+    print_answer({{name, text}});
   else
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -39,9 +40,7 @@ void complete(const CLI::App& program, const Context& context, const std::vector
   if (context.json) {
     Json all = Json::array();
     for (const auto& [text, about] : next.words) all.push_back({{"word", text}, {"about", about}});
-    std::printf("%s\n", Json{{"words", all}, {"files", name_of(next.files)}}
-                            .dump(2, ' ', false, Json::error_handler_t::replace)
-                            .c_str());
+    print_answer({{"words", all}, {"files", name_of(next.files)}});
     return;
   }
   for (const auto& [text, about] : next.words)

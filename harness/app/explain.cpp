@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "explain/match.hpp"
 #include "labrig/error.hpp"
 
@@ -111,7 +112,7 @@ void run(const std::vector<std::string>& words, Context& context) {
   if (!context.json) return print(context, matches);
   Json answer = {{"entries", Json::array()}};
   for (const explain::Match& match : matches) answer["entries"].push_back(to_json(context, match));
-  std::printf("%s\n", answer.dump(2).c_str());
+  print_answer(answer);
 }
 
 }  // namespace

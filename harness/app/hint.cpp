@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "grading.hpp"
 #include "labrig/error.hpp"
 #include "line.hpp"
@@ -94,7 +95,7 @@ void run(const Context& context, const Arguments& arguments) {
                                      {"next", nullptr}};
     if (!check.handout.empty()) answer["handout"] = check.handout;
     if (!next.empty()) answer["next"] = next;
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
     return;
   }
   if (context.quiet) return;

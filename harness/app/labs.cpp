@@ -42,7 +42,7 @@ void list(const Context& context) {
     std::printf("  handout: %s\n", (folder / "handout.html").string().c_str());
   }
   if (context.json)
-    std::printf("%s\n", all.dump(2).c_str());
+    print_answer(all);
   else
     std::printf("start one with: labrig new LAB DIR\n");
 }

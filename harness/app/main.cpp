@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "help_page.hpp"
 #include "labrig/error.hpp"
 #include "labrig/plugin.hpp"
@@ -69,12 +70,12 @@ int answer_question(const CLI::App& program, const CLI::ParseError& question, bo
   if (dynamic_cast<const CLI::CallForHelp*>(&question) == nullptr) {
     const nlohmann::ordered_json version = {
         {"labrig", LABRIG_VERSION}, {"build_tag", plugin::kBuildTag}, {"compiler", plugin::kCompiler}};
-    std::printf("%s\n", version.dump(2).c_str());
+    app::print_answer(version);
     return app::kPassed;
   }
   const CLI::App* command = &program;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  std::printf("%s\n", app::help_json(*command).dump(2).c_str());
+  app::print_answer(app::help_json(*command));
   return app::kPassed;
 }
 
@@ -112,7 +113,8 @@ int run(int argc, char** argv) {
   set_up(program, context, labs_folder);
   // Before any sub-command's callback: the labs must be known there.
   program.parse_complete_callback([&] {
-    app::find_labs(context, labs_folder);
+    // Tab goes on with what can be known where a folder of labs is not there; what needs labs looks for itself.
+    if (!program.got_subcommand("complete")) app::find_labs(context, labs_folder);
     // Whatever a command has to say: with --quiet only errors and JSON are heard.
     if (context.quiet && !json && std::freopen("/dev/null", "w", stdout) == nullptr) std::abort();
   });
@@ -125,6 +127,7 @@ int run(int argc, char** argv) {
     return app::kUsage;
   } catch (const Error& error) {
     if (error.code() == "interrupted") return app::kInterrupted;
+    context.json = json;
     app::print_error(context, error);
     return app::is_of_the_machine(error) ? app::kUnfit : app::kUsage;
   }
@@ -137,10 +140,11 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr,
-                 "error: labrig itself failed: %s\n  why: this is a fault of labrig, not of your code\n"
-                 "  fix: run `labrig doctor` and pass its output and this message on\n",
-                 error.what());
+    app::Context context;
+    context.json = asks_for_json({argv + 1, argv + argc});
+    app::print_error(context, {"fault", std::string("labrig itself failed: ") + error.what(),
+                               "this is a fault of labrig, not of your code",
+                               "run `labrig doctor` and pass its output and this message on"});
     return app::kFault;
   }
 }

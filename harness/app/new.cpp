@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "spec/lab_spec.hpp"
 #include "store/atomic_file.hpp"
@@ -93,7 +94,7 @@ void make_folder(const Context& context, const std::string& lab_id, const fs::pa
                                      {"handout", handout},
                                      {"next", check}};
     for (const auto& [name, content] : files) answer["files"].push_back(name.string());
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
     return;
   }
   std::printf("%s is ready: %s\n", folder.string().c_str(), lab.title.c_str());

@@ -98,7 +98,7 @@ void print_error(const Context& context, const Error& error) {
   if (!context.json) return;
   const nlohmann::ordered_json answer = {
       {"error", {{"code", error.code()}, {"what", error.what()}, {"why", error.why()}, {"fix", error.fix()}}}};
-  std::printf("%s\n", json_for_the_log(answer).c_str());
+  print_answer(answer);
 }
 
 }  // namespace labrig::app

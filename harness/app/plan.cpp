@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "plan_answer.hpp"
 
@@ -76,7 +77,7 @@ void run(const Arguments& arguments, const Context& context) {
   override_card(arguments, file);
   const PlanAnswer answer = answer_plan(file, arguments.measure);
   if (context.json)
-    std::printf("%s\n", to_json(answer).dump(2).c_str());
+    print_answer(to_json(answer));
   else
     print_plan(answer);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "loader/climb.hpp"
 #include "loader/inspection.hpp"
@@ -103,8 +104,7 @@ void add_plugin_doctor(CLI::App& app, Context& context) {
   command->callback([arguments, &context] {
     const Examination examination = examine(context, arguments->path, arguments->lab);
     if (context.json)
-      std::printf("%s\n",
-                  to_json(examination, arguments->path).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+      print_answer(to_json(examination, arguments->path));
     else
       print(examination);
     context.exit_code = examination.ok() ? kPassed : examination.inspection.ok() ? kBelowPassMark : kRefused;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "expected_table.hpp"
 #include "labrig/error.hpp"
 #include "render.hpp"
@@ -104,7 +105,7 @@ void run_index(const IndexArguments& arguments, Context& context) {
     json all = json::array();
     for (const auto& row : rows) all.push_back(row_json(row));
     const json answer = {{"index", (folder / "index.html").string()}, {"reports", all}, {"broken", broken}};
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
   } else if (!context.quiet) {
     for (const auto& row : rows)
       if (row.matched && !*row.matched)

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "format_files.hpp"
 #include "labrig/error.hpp"
 #include "render.hpp"
@@ -43,7 +44,7 @@ void run(const Context& context, const Arguments& arguments) {
   }
   tell_github(context, formats, report, "");
   if (context.json) {
-    std::printf("%s\n", json{{"files", written}}.dump(2).c_str());
+    print_answer(json{{"files", written}});
   } else if (!context.quiet) {
     for (const json& path : written) std::printf("%s\n", path.get<std::string>().c_str());
   }

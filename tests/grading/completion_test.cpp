@@ -102,6 +102,11 @@ TEST(NextWords, KnowLabsChecksCardsAndRecordings) {
   EXPECT_EQ(next_words({"ci", "--init", ""}), (Names{"github", "gitlab"}));
 }
 
+TEST(NextWords, ComeAlsoWhereAFolderOfLabsIsNotThere) {
+  const Outcome outcome = run_labrig({"complete", "--", "--labs", "/no/such", "check", "--wa"}, "LABRIG_LABS=/no/such");
+  EXPECT_EQ(lines_of(outcome.text), Names{"--watch"}) << outcome.text;
+}
+
 TEST(NextWords, HoldNothingThatIsHidden) {
   EXPECT_EQ(next_words({"kit", ""}), (Names{"student", "gradescope"}));
   EXPECT_EQ(next_words({"comp"}), Names{"completions"});

@@ -100,6 +100,34 @@ TEST(EveryCommand, AnswersWithJsonAlsoWhenItIsCalledWrongly) {
   }
 }
 
+// Names of files are bytes; JSON is UTF-8.
+TEST(EveryCommand, AnswersWithJsonAboutAFolderWithAnyName) {
+  const Scratch scratch;
+  const std::string folder = scratch / "caf\xe9", kit = scratch / "kit\xff";
+  for (const std::vector<std::string>& call : std::vector<std::vector<std::string>>{
+           {"new", "transfer-cost", folder}, {"kit", "student", "--lab", "transfer-cost", "--out", kit}}) {
+    std::vector<std::string> with_json = call;
+    with_json.emplace_back("--json");
+    const Outcome outcome = answer(with_json);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+    EXPECT_FALSE(json::parse(outcome.text, nullptr, false).is_discarded()) << outcome.text;
+  }
+  EXPECT_TRUE(fs::exists(fs::path(folder) / "submission.cpp") && fs::exists(kit));
+}
+
+// Also where the parser took the flag for something else.
+TEST(EveryCommand, AnswersWithJsonWhereverTheFlagStands) {
+  for (const std::vector<std::string>& call :
+       std::vector<std::vector<std::string>>{{"--labs", "/no/such", "labs", "--json"},
+                                             {"--json", "--labs", "/no/such", "labs"},
+                                             {"grade", ".", "--lab", "--json"},
+                                             {"check", "/no/such", "--json"}}) {
+    const json error = json::parse(answer(call).text, nullptr, false);
+    EXPECT_TRUE(error.is_object() && error.contains("error")) << error;
+  }
+  EXPECT_EQ(answer({"explain", "--", "--json"}).text.find('{'), std::string::npos) << "behind -- it is a word";
+}
+
 // In the words of labrig: what is wrong by its name, what there is, what to do.
 TEST(EveryCommand, NamesAWrongOptionAndOneWithoutItsValue) {
   for (const Listed& command : all_commands()) {
