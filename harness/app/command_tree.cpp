@@ -100,6 +100,7 @@ bool wants_existing_file(const CLI::Option& option) { return rule_of(option) == 
 
 std::vector<std::string> sorted_names(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const CLI::Option* option : options) names.push_back(option_name(*option));
   std::sort(names.begin(), names.end());  // the set's order is that of addresses
   return names;

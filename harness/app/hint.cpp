@@ -34,6 +34,7 @@ const spec::CheckSpec* find_check(const spec::LabSpec& lab, const std::string& i
 
 std::vector<std::string> ids_of(const spec::LabSpec& lab) {
   std::vector<std::string> ids;
+  ids.reserve(lab.checks.size());
   for (const spec::CheckSpec& check : lab.checks) ids.push_back(check.id);
   return ids;
 }

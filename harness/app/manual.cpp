@@ -53,6 +53,7 @@ std::string exit_table(const Footer& footer) {
 
 std::string exit_line(const Footer& footer) {
   std::vector<std::string> codes;
+  codes.reserve(footer.exits.size());
   for (const auto& [code, meaning] : footer.exits) codes.push_back(fmt::format("{} {}", code, meaning));
   return codes.empty() ? "" : fmt::format(".PP\nExit codes: {}\n", troff(sentence(list_of(codes))));
 }

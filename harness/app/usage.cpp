@@ -46,6 +46,7 @@ std::vector<std::string> names_below(const CLI::App& command) {
 
 std::vector<std::string> names_of(const std::vector<const CLI::Option*>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const CLI::Option* option : options) names.push_back(option_name(*option));
   return names;
 }

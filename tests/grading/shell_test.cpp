@@ -128,6 +128,10 @@ TEST(EveryCommand, AnswersWithJsonWhereverTheFlagStands) {
   EXPECT_EQ(answer({"explain", "--", "--json"}).text.find('{'), std::string::npos) << "behind -- it is a word";
 }
 
+std::string no_such_option(const std::string& called, const std::string& wrong) {
+  return "error: " + called + " has no option " + wrong + "\n  why: ";
+}
+
 // In the words of labrig: what is wrong by its name, what there is, what to do.
 TEST(EveryCommand, NamesAWrongOptionAndOneWithoutItsValue) {
   for (const Listed& command : all_commands()) {
@@ -137,8 +141,7 @@ TEST(EveryCommand, NamesAWrongOptionAndOneWithoutItsValue) {
       if (name.size() < 5) continue;
       const Outcome outcome = run_labrig(command.with({wrong}));
       EXPECT_EQ(outcome.exit_code, 2);
-      EXPECT_TRUE(outcome.text.starts_with("error: " + called + " has no option " + wrong + "\n  why: "))
-          << outcome.text;
+      EXPECT_TRUE(outcome.text.starts_with(no_such_option(called, wrong))) << outcome.text;
       EXPECT_NE(outcome.text.find("fix: did you mean " + name + "?"), std::string::npos) << outcome.text;
       if (option.at("value").is_null()) continue;
       const Outcome open = run_labrig(command.with({name}));
@@ -277,6 +280,7 @@ TEST(WrongWord, ThatIsNearARightOneIsGuessed) {
 // Runs a command of a shell and gives what it prints.
 std::string shell(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1 </dev/null").c_str(), "r");
+  if (pipe == nullptr) return "cannot run " + command;
   std::string text;
   char buffer[4096];
   while (const std::size_t n = fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, n);
