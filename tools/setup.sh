@@ -27,7 +27,7 @@ fi
 
 wanted=()  # nice to have
 if [[ " $* " == *" --test "* ]]; then
-  wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip groff-base zsh fish)
+  wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils cmark-gfm unzip groff-base zsh fish)
   # Node may have come from elsewhere, and then brings its npm along.
   command -v node >/dev/null || wanted+=(nodejs)
   command -v npm >/dev/null || wanted+=(npm)

@@ -74,8 +74,8 @@ std::vector<reports::Format> formats_of(const kit::CiSubmission& submission) {
 }
 
 void write_files(const fs::path& folder, const spec::LabSpec& lab, const std::vector<reports::Format>& formats,
-                 const nlohmann::json& report) {
-  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr))
+                 const nlohmann::json& report, reports::Readers readers) {
+  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr, readers))
     store::write_atomically(folder / name, text, store::Existing::replace);
 }
 
@@ -86,7 +86,8 @@ std::string source_of(const kit::CiSubmission& submission, const fs::path& folde
   return (is_folder ? submission.path / lab.files.front() : submission.path).generic_string();
 }
 
-Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs) {
+Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs,
+                 GithubStep& step) {
   Graded graded;
   spec::LabSpec lab = spec::load_lab(context.lab(submission.lab)).value();
   if (submission.pass_mark) lab.pass_mark = *submission.pass_mark;
@@ -103,18 +104,20 @@ Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs
   graded.code = exit_code_of(*report, submitted);
   const nlohmann::json whole(*report),
       shown = submission.view == kit::View::student ? reports::student_view(whole) : whole;
+  step.readers = submission.view == kit::View::student ? reports::Readers::students : reports::Readers::instructors;
   std::vector<reports::Format> formats = formats_of(submission);
-  write_files(folder / submission.out, lab, formats, shown);
+  write_files(folder / submission.out, lab, formats, shown, step.readers);
   if (is_set("GITHUB_ACTIONS")) formats.push_back(reports::Format::github);  // told there whether or not it is a file
-  tell_github(context, formats, shown, source_of(submission, folder, lab));
+  tell_github(context, formats, shown, source_of(submission, folder, lab), step);
   graded.report = Json(shown);
   return graded;
 }
 
 // An error of one submission does not keep the others from being graded.
-Graded grade_or_explain(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs) {
+Graded grade_or_explain(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs,
+                        GithubStep& step) {
   try {
-    return grade_one(context, submission, folder, jobs);
+    return grade_one(context, submission, folder, jobs, step);
   } catch (const Error& error) {
     if (error.code() == "interrupted") return {std::nullopt, std::nullopt, kInterrupted};
     return {std::nullopt, error, is_of_the_machine(error) ? kUnfit : kUsage};
@@ -160,8 +163,10 @@ void run(Context& context, const Arguments& arguments) {
       kit::parse_ci_file(text.value(), file.string(), reports::format_names()).value();
   Json answers = Json::array();
   ExitCode worst = kPassed;
+  GithubStep step;
+  step.several = submissions.size() > 1;
   for (const kit::CiSubmission& submission : submissions) {
-    const Graded graded = grade_or_explain(context, submission, folder, arguments.jobs);
+    const Graded graded = grade_or_explain(context, submission, folder, arguments.jobs, step);
     if (rank(graded.code) > rank(worst)) worst = graded.code;
     answers.push_back(answer_of(submission, graded));
     if (graded.error && !context.json) std::fprintf(stderr, "%s\n", for_the_log(graded.error->message()).c_str());

@@ -65,8 +65,8 @@ void run(Context& context, const Arguments& arguments) {
   }
   // Before anything is printed: who reads the console may stop reading.
   if (arguments.has_out) write_report(arguments, formats, lab, *report);
-  // Whoever can read the repository can read what GitHub shows.
-  tell_github(context, formats, reports::student_view(nlohmann::json(*report)), "");
+  GithubStep step;
+  tell_github(context, formats, nlohmann::json(*report), "", step);
   print_report(context, *report);
   if (arguments.has_out && !context.json && !context.quiet)
     std::printf("report: %s\n", (fs::path(arguments.out) / reports::file_of(formats.front())).string().c_str());

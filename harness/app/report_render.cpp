@@ -31,7 +31,7 @@ fs::path lab_folder_of(const Context& context, const json& report) {
 
 void run(const Context& context, const Arguments& arguments) {
   const std::vector<reports::Format> formats = read_formats(arguments.formats);
-  const json whole = read_report_file(arguments.file), previous = read_report_file(arguments.previous);
+  const json whole = read_fitting_report(arguments.file), previous = read_report_file(arguments.previous);
   const json report = arguments.student ? reports::student_view(whole) : whole;
   const auto files = render_files(formats, report, lab_folder_of(context, report), previous);
   json written = json::array();
@@ -42,7 +42,8 @@ void run(const Context& context, const Arguments& arguments) {
     store::write_atomically(path, text, store::Existing::replace);
     written.push_back(path.string());
   }
-  tell_github(context, formats, report, "");
+  GithubStep step;
+  tell_github(context, formats, report, "", step);
   if (context.json) {
     print_answer(json{{"files", written}});
   } else if (!context.quiet) {

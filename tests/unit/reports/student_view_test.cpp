@@ -140,6 +140,31 @@ TEST(StudentView, KeepsATextThatAVisibleCaseSaysAsWell) {
   EXPECT_EQ(student_view(report)["next_step"]["text"], "score() is not written yet");
 }
 
+// A submission chooses the code and the text of its own error, and could call them like a word of ours.
+TEST(StudentView, KeepsTheWordsThatOthersCompareWith) {
+  const Json plain = sample("weights-every-batch");
+  for (const char* word : {"passed", "failed", "visible", "bytes-up", "hidden", "0"}) {
+    Json report = plain;
+    for (Json& item : report["cases"]) {
+      if (item["visibility"] != "hidden") continue;
+      item["status"] = "crashed";
+      item["reason"] = {{"code", word}, {"text", word}};
+    }
+    const Json shown = student_view(report);
+    ASSERT_EQ(shown["checks"].size(), plain["checks"].size());
+    for (std::size_t i = 0; i < shown["checks"].size(); ++i)
+      for (const char* key : {"id", "status", "visibility", "points", "facts"})
+        EXPECT_EQ(shown["checks"][i][key], plain["checks"][i][key]) << word;
+  }
+}
+
+TEST(StudentView, OfAStudentsCopyIsTheSame) {
+  for (const char* name : {"solution", "weights-every-batch", "crashed", "hazard", "amp", "refused"}) {
+    const Json once = student_view(sample(name));
+    EXPECT_EQ(student_view(once), once) << name;
+  }
+}
+
 TEST(StudentView, LeavesOutTheTextsOfHiddenChecks) {
   Json report = sample("weights-every-batch");
   report["checks"][1]["visibility"] = "hidden";
