@@ -47,15 +47,6 @@ bool is_set(const char* variable) {
   return value != nullptr && std::string_view(value) == "true";
 }
 
-std::vector<std::string> format_names() {
-  using reports::Format;
-  std::vector<std::string> names;
-  for (const Format format : {Format::html, Format::json, Format::junit, Format::gradescope, Format::markdown,
-                              Format::csv, Format::trace, Format::github, Format::classroom})
-    names.emplace_back(reports::name_of(format));
-  return names;
-}
-
 std::string secret_of(const kit::CiSubmission& submission) {
   if (submission.secret.empty()) return spec::kPublicSecret;
   const char* value = std::getenv(submission.secret.c_str());
@@ -169,7 +160,7 @@ void run(Context& context, const Arguments& arguments) {
     throw Error("no-ci-file", "there is no file " + file.string(), text.error().why(),
                 "`labrig ci --init github` or `labrig ci --init gitlab` writes one to start from");
   const std::vector<kit::CiSubmission> submissions =
-      kit::parse_ci_file(text.value(), file.string(), format_names()).value();
+      kit::parse_ci_file(text.value(), file.string(), reports::format_names()).value();
   Json answers = Json::array();
   ExitCode worst = kPassed;
   GithubStep step;
@@ -183,7 +174,7 @@ void run(Context& context, const Arguments& arguments) {
     std::fflush(stdout);
     if (worst == kInterrupted) break;
   }
-  if (context.json) std::printf("%s\n", json_for_the_log(Json{{"exit_code", worst}, {"submissions", answers}}).c_str());
+  if (context.json) print_answer({{"exit_code", worst}, {"submissions", answers}});
   context.exit_code = worst;
 }
 
@@ -192,9 +183,11 @@ void run(Context& context, const Arguments& arguments) {
 void add_ci(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("ci", "Grade what a repository's labrig.toml names");
   command->footer(
-      "Exit code: the worst of all submissions, in this order: 130 interrupted, 5 fault of the harness,\n"
-      "  4 environment unfit, 2 usage, 3 refused, 1 below the pass mark, 0 all passed\n"
-      "Example: labrig ci --config labrig.toml");
+      "Ends with the code of the worst submission, in the order 130, 5, 4, 2, 3, 1, 0.\n"
+      "Exit codes: 0 all passed, 1 below the pass mark, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
+      "Example: labrig ci --init github\n"
+      "         labrig ci --config labrig.toml");
   auto arguments = std::make_shared<Arguments>();
   CLI::Option* config =
       command->add_option("--config", arguments->config, "The file (default: labrig.toml)")->type_name("FILE");

@@ -12,6 +12,7 @@
 #include "build/build_submission.hpp"
 #include "build/run_program.hpp"
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/build_tag.hpp"
 #include "labrig/error.hpp"
 #include "labrig/memory.hpp"
@@ -251,7 +252,7 @@ void print_json(const std::vector<Finding>& findings, bool fit) {
   }
   const nlohmann::ordered_json answer = {
       {"labrig", LABRIG_VERSION}, {"build_tag", plugin::kBuildTag}, {"fit", fit}, {"findings", rows}};
-  std::printf("%s\n", answer.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  print_answer(answer);
 }
 
 void print(const std::vector<Finding>& findings, bool fit) {
@@ -267,7 +268,7 @@ void print(const std::vector<Finding>& findings, bool fit) {
 
 void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "Check that this machine has what labrig needs");
-  command->footer("Exit codes: 0 fit, 4 something that is needed is missing\nExample: labrig doctor --json");
+  command->footer("Exit codes: 0 fit, 2 usage, 4 something that is needed is missing\nExample: labrig doctor --json");
   add_json_flag(*command, context);
   command->callback([&context] {
     const std::vector<Finding> findings = examine(context);

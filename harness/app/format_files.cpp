@@ -6,9 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <stdexcept>
+#include <sstream>
 
 #include "labrig/error.hpp"
+#include "line.hpp"
 #include "render.hpp"
 #include "report_fit.hpp"
 #include "store/digest.hpp"
@@ -70,13 +71,16 @@ std::string more_places(std::size_t misfits) {
 }  // namespace
 
 std::vector<Format> read_formats(const std::string& list) {
-  try {
-    return reports::formats_from(list);
-  } catch (const std::invalid_argument& error) {
-    throw Error("unknown-format", error.what(), "--format takes names of formats with commas between them",
-                "for example --format html,junit");
-  }
+  const std::vector<std::string> names = reports::format_names();
+  std::istringstream words(list + ",");  // a list that is empty, or ends with a comma, has an empty name
+  for (std::string word; std::getline(words, word, ',');)
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      throw Error("unknown-format", "'" + word + "' is no format", "--format takes " + any_format(),
+                  guess_or(word, names, "for example --format html,junit"));
+  return reports::formats_from(list);
 }
+
+std::string any_format() { return "any of " + list_of(reports::format_names()) + ", with commas between them"; }
 
 json read_report_file(const std::string& file) {
   if (file.empty()) return nullptr;

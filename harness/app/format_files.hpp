@@ -14,6 +14,8 @@ namespace labrig::app {
 
 // The value of --format. Throws Error `unknown-format`.
 std::vector<reports::Format> read_formats(const std::string& list);
+// What --format takes, for --help.
+std::string any_format();
 // The report of an earlier run, for --previous; null for an empty name. Throws Error `no-report`.
 nlohmann::json read_report_file(const std::string& file);
 // The report that is to be rendered. Throws Error `bad-report` as well, where it does not fit the schema in what

@@ -42,7 +42,7 @@ void list(const Context& context) {
     std::printf("  handout: %s\n", (folder / "handout.html").string().c_str());
   }
   if (context.json)
-    std::printf("%s\n", all.dump(2).c_str());
+    print_answer(all);
   else
     std::printf("start one with: labrig new LAB DIR\n");
 }
@@ -75,7 +75,7 @@ void record(Context& context, const std::string& id, const fs::path& folder) {
 
 void add_labs(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("labs", "List the labs");
-  command->footer("Example: labrig labs --json");
+  command->footer("Exit codes: 0 done, 2 usage\nExample: labrig labs --json");
   struct Arguments {
     std::string id, record_folder;
   };

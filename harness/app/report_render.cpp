@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "format_files.hpp"
 #include "labrig/error.hpp"
 #include "render.hpp"
@@ -44,7 +45,7 @@ void run(const Context& context, const Arguments& arguments) {
   GithubStep step;
   tell_github(context, formats, report, "", step);
   if (context.json) {
-    std::printf("%s\n", json{{"files", written}}.dump(2).c_str());
+    print_answer(json{{"files", written}});
   } else if (!context.quiet) {
     for (const json& path : written) std::printf("%s\n", path.get<std::string>().c_str());
   }
@@ -55,11 +56,12 @@ void run(const Context& context, const Arguments& arguments) {
 void add_report_render(CLI::App& report, Context& context) {
   CLI::App* command = report.add_subcommand("render", "Write a report.json in other formats");
   command->footer(
-      "Formats: html, json, junit, gradescope, markdown, csv, trace, github, classroom (docs/formats.md)\n"
+      "docs/formats.md says what each format is for.\nExit codes: 0 done, 2 usage or no report\n"
       "Example: labrig report render report/report.json --format junit,csv --out report");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "The report.json of a graded run")->required();
-  command->add_option("--format", arguments->formats, "Formats, with commas between them (default: html)")
+  command->add_option("--format", arguments->formats, "What to write: " + any_format())
+      ->default_str("html")
       ->type_name("LIST");
   command->add_option("--out", arguments->out, "Folder for the files")->required()->type_name("DIR");
   command->add_option("--previous", arguments->previous, "An earlier report.json: the page says what changed since")

@@ -176,7 +176,7 @@ class TransferCost {
     lab::Verdict::Finding finding;
     if (regret > 0.05) {
       finding.share = 0;
-      finding.code = eager > timid ? "too_eager" : "too_timid";
+      finding.code = eager > timid ? "too-eager" : "too-timid";
       finding.text = "of " + std::to_string(workloads.size()) + " workloads " + std::to_string(wrongly_moved) +
                      " were moved that are done sooner on the host, and " + std::to_string(wrongly_kept) +
                      " were kept that are done sooner on the card; together that costs " +

@@ -55,6 +55,12 @@ std::vector<Format> formats_from(std::string_view list) {
   return formats;
 }
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Known& one : kKnown) names.emplace_back(one.name);
+  return names;
+}
+
 std::string_view name_of(Format format) { return known(format).name; }
 std::string_view file_of(Format format) { return known(format).file; }
 

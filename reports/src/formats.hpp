@@ -17,6 +17,8 @@ enum class Format { html, json, junit, gradescope, markdown, csv, trace, github,
 // formats for a name that is none.
 std::vector<Format> formats_from(std::string_view list);
 std::string_view name_of(Format format);
+// Of all formats: the one list of them.
+std::vector<std::string> format_names();
 // report.html, report.json, junit.xml, results.json, report.md, report.csv, trace.json, github.md, classroom.txt.
 std::string_view file_of(Format format);
 

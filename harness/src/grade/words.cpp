@@ -127,7 +127,7 @@ std::string evidence(const CaseShare& share) {
   std::string text = names + ": " + reports::human(*q.value, unit);
   if (q.limit) text += ", at most " + reports::human(*q.limit, unit);
   if (q.reference) text += ", the reference has " + reports::human(*q.reference, unit);
-  if (q.ratio) text += " (" + reports::ratio_text(*q.ratio) + ")";
+  if (q.ratio && *q.value >= 0) text += " (" + reports::ratio_text(*q.ratio) + ")";
   return text;
 }
 
@@ -221,8 +221,13 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
     json["cause"] = fill(check.explain->cause, share);
     json["next"] = fill(check.explain->next, share);
   }
+  const auto own = check.causes.find(share.code);
+  if (own != check.causes.end()) {
+    json["cause"] = fill(own->second.cause, share);
+    json["next"] = fill(own->second.next, share);
+  }
   // The lab's words are about values; a result of another shape, type or kind asks for other ones.
-  if (share.condition->rule == spec::Rule::values && has_advice(share.code)) {
+  if (own == check.causes.end() && share.condition->rule == spec::Rule::values && has_advice(share.code)) {
     const Advice tip = advice_on_values(share.code);
     json["cause"] = tip.cause;
     json["next"] = tip.next;

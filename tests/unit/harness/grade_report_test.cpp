@@ -103,6 +103,17 @@ TEST_F(Report, SaysAboutAnErrorWhatTheErrorSays) {
             "the shapes do not match (a has 3 columns, and b 4 rows; transpose b)");
 }
 
+TEST_F(Report, SaysOfAReasonWithWordsOfItsOwnJustThose) {
+  set_metric(cases_[1], "h2d_bytes", 4096);
+  for (spec::CheckSpec& known : lab_.checks)
+    if (known.id == "bytes-up")
+      known.causes = {{"too-many-bytes", {"{value} is a lot", "send less"}}, {"other", {"x", "y"}}};
+  const Json r = report(), &explain = check(r, "bytes-up").at("explain");
+  EXPECT_EQ(explain.at("cause"), "4.00 KiB is a lot");
+  EXPECT_EQ(explain.at("next"), "send less");
+  EXPECT_EQ(r.at("next_step").at("text"), "send less");
+}
+
 TEST_F(Report, SendsToADebuggerWhereACallCrashed) {
   end_case(cases_[0], Status::crashed, "crashed", "SIGSEGV (Segmentation fault) during the call");
   const Json step = report().at("next_step");

@@ -154,6 +154,38 @@ TEST(Page, UnfoldsTheCaseThatDecidedTheFirstLostCheck) {
   EXPECT_EQ(count(page, "<details class=\"card case"), 12u);
 }
 
+TEST(Page, SaysOfACaseThatCameBackWhatItCost) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_NE(page.find("points lost in bytes-up"), std::string::npos);
+  EXPECT_EQ(render_html(sample("solution")).find("points lost in"), std::string::npos);
+}
+
+TEST(Page, SaysOnceWhatHazardsHaveInCommon) {
+  Json report = sample("hazard");
+  for (Json& item : report["cases"]) {
+    if (item["hazards"].empty()) continue;
+    Json second = item["hazards"][0], other = item["hazards"][0];
+    second["buffer"] = "buffer 7";
+    second["text"] = "hazard: operation 17 reads 'buffer 7'";
+    other["text"] = "hazard: operation 9 reads 'buffer 1'";
+    const std::size_t before = item["hazards"].size(),
+                      sections = count(render_html(sample("hazard")), "<section class=\"hazard\"");
+    item["hazards"].push_back(other);
+    item["hazards"].push_back(second);
+    const std::string page = render_html(report);
+    EXPECT_EQ(count(page, "<section class=\"hazard\""), sections + 1);
+    EXPECT_NE(page.find("<span data-hazard=\"" + std::to_string(before + 2) + "\">"), std::string::npos);
+    return;
+  }
+  FAIL() << "the sample has no hazard";
+}
+
+TEST(Page, ShowsNoRatioOfANegativeFigure) {
+  Json report = sample("weights-every-batch");
+  for (Json& check : report["checks"]) check["metrics"] = {{"value", -0.2}, {"reference", 0.7}, {"ratio", 1e308}};
+  EXPECT_EQ(render_html(report).find("0 % of the points"), std::string::npos);
+}
+
 TEST(Page, ShowsCapturedOutputEscapedAndCut) {
   const std::string page = render_html(sample("crashed"));
   EXPECT_NE(page.find("\\x1b[32mall tests passed, score 100\\x1b[0m"), std::string::npos);
