@@ -183,6 +183,9 @@ class TransferCost {
                      std::to_string(std::llround(regret * 100)) + " % more time than the best decisions";
     }
     verdict.findings["regret"] = finding;
+    const auto moved = std::count(decisions.begin(), decisions.end(), std::uint8_t{1});
+    if (finding.share == 0 && moved == 0) finding.text += "; nothing was ever moved";
+    if (finding.share == 0 && moved == std::ssize(decisions)) finding.text += "; everything was moved";
     for (const Workload::Family family : {Workload::Family::product, Workload::Family::addition})
       verdict.charts.push_back(size_sweep(card, family, workloads, decisions));
   }

@@ -92,7 +92,7 @@ std::string general(Bound bound) {
 std::string advice_for(Bound bound, const Numbers& yours, const Numbers& reference) {
   const auto mine = find(yours, "time_ps"), theirs = find(reference, "time_ps");
   if (!mine || !theirs || !(*theirs > 0)) return general(bound);
-  if (*mine <= kAsFast * *theirs) return "It takes no longer than the reference: nothing needs to be done about it.";
+  if (*mine <= kAsFast * *theirs) return "It takes no longer than the reference.";
   return excess({yours, reference});
 }
 
