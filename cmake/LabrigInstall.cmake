@@ -5,6 +5,7 @@
 #   include/labrig/
 #   share/labrig/ build.json (how this labrig was built), explain/ (entries of `labrig explain`); installed also labs/ and
 #                 profiles/
+#   share/        man/man1/labrig.1, bash-completion/, zsh/, fish/: the manual page and completions
 #   lib/cmake/labrig/   installed only: find_package(labrig)
 include(CMakePackageConfigHelpers)
 

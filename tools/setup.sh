@@ -1,9 +1,9 @@
 #!/bin/bash
 # setup.sh [--test [--full]] [--dev]: installs with apt-get what labrig needs and is not there yet, on Debian 12 and Ubuntu 24.04.
 # Does nothing when all is there. --test adds clang, for the sanitizers, the fuzzers and the comparison of compilers, programs that
-# look at what labrig writes, and node, npm and Chromium for the browser tests, and goes on where they cannot be had; --full also
-# debootstrap, for kits in an empty system; --dev what only `make format` and `make lint` need. Asks nothing; without root it
-# prints the command to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
+# look at what labrig writes, the shells that it has completions for, and node, npm and Chromium for the browser tests, and goes on
+# where they cannot be had; --full also debootstrap, for kits in an empty system; --dev what only `make format` and `make lint` need.
+# Asks nothing; without root it prints the command to run and exits with 4. CUDA is not installed: labrig builds and grades without it.
 . "$(dirname "$0")/common.sh"
 
 packages=(g++ cmake ninja-build pkg-config libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
@@ -27,7 +27,7 @@ fi
 
 wanted=()  # nice to have
 if [[ " $* " == *" --test "* ]]; then
-  wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils unzip)
+  wanted+=(clang-19 libclang-rt-19-dev python3 python3-yaml libxml2-utils cmark-gfm unzip groff-base zsh fish)
   # Node may have come from elsewhere, and then brings its npm along.
   command -v node >/dev/null || wanted+=(nodejs)
   command -v npm >/dev/null || wanted+=(npm)

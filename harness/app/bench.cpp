@@ -7,6 +7,7 @@
 
 #include "bench_measure.hpp"
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::app {
@@ -28,7 +29,7 @@ std::string heading(const BenchDevice& bench) {
 
 Json value_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-void print_rows(const Json& rows) { std::printf("%s\n", rows.dump(2).c_str()); }
+void print_rows(const Json& rows) { print_answer(rows); }
 
 void crossover(const Context& context, const BenchDevice& bench) {
   const std::vector<CrossoverRow> rows = bench.crossover();
@@ -96,9 +97,11 @@ void add_table(CLI::App& bench, Context& context, const char* name, const char* 
   command->footer("Exit codes: 0 done, 2 usage, 4 this machine has no such card\nExample: labrig bench " +
                   std::string(name) + " --device sim --profile desktop --json");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("D")->capture_default_str();
-  command->add_option("--profile", arguments->profile, "The simulated card: a name, or the path of a .toml; desktop")
-      ->type_name("P");
+  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("DEVICE")->capture_default_str();
+  command
+      ->add_option("--profile", arguments->profile,
+                   "The simulated card: a profile's name, or the path of a .toml (default: desktop)")
+      ->type_name("PROFILE");
   add_json_flag(*command, context);
   command->callback([arguments, &context, table] { run(context, *arguments, table); });
 }
@@ -109,6 +112,7 @@ void add_bench(CLI::App& app, Context& context) {
   CLI::App* bench = app.add_subcommand("bench", "When is a card worth it, and what do copies cost?");
   bench->require_subcommand(1);
   bench->fallthrough();
+  bench->footer("Example: labrig bench crossover --profile t4\n         labrig bench copies --device cuda:0");
   add_table(*bench, context, "crossover", "A product of two matrices on the host, on a card, and end to end",
             crossover);
   add_table(*bench, context, "copies", "Copies of all kinds and sizes", copies);

@@ -13,6 +13,7 @@
 #include "render.hpp"
 #include "store/atomic_file.hpp"
 #include "store/digest.hpp"
+#include "text.hpp"
 #include "watch.hpp"
 
 namespace labrig::app {
@@ -96,8 +97,8 @@ void run_in_one_process(Context& context, spec::LabSpec lab, const Submitted& su
 std::string here(const std::string& command, const Arguments& arguments) {
   const std::string general = "labrig check .";
   if (!command.starts_with(general)) return command;
-  const std::string lab = arguments.lab.empty() ? "" : " --lab " + arguments.lab;
-  return "labrig check " + arguments.path + lab + command.substr(general.size());
+  const std::string lab = arguments.lab.empty() ? "" : " --lab " + reports::shell_word(arguments.lab);
+  return "labrig check " + reports::shell_word(arguments.path) + lab + command.substr(general.size());
 }
 
 // The same check once, as a command whose answer is JSON.
@@ -160,9 +161,11 @@ void add_check(CLI::App& app, Context& context) {
   command->footer(
       "Nothing is handed in; the last report of a folder is kept, to say in --html what has changed since.\n"
       "Hidden scenarios run in `labrig grade` only.\n"
+      "Exit codes: 0 reached the pass mark, 1 below it, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
       "Example: labrig check my-solution --task 1 --watch");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->path, "Your folder (default: this one), or a built .labrig.so");
+  command->add_option("PATH", arguments->path, "Your folder (default: this one), or a built .labrig.so");
   command->add_option("--lab", arguments->lab, "The lab's id (default: what the folder's CMakeLists.txt says)")
       ->type_name("ID");
   command->add_option("--task", arguments->task, "Only this task")->type_name("N")->check(CLI::Range(1, 1000));

@@ -47,15 +47,6 @@ bool is_set(const char* variable) {
   return value != nullptr && std::string_view(value) == "true";
 }
 
-std::vector<std::string> format_names() {
-  using reports::Format;
-  std::vector<std::string> names;
-  for (const Format format : {Format::html, Format::json, Format::junit, Format::gradescope, Format::markdown,
-                              Format::csv, Format::trace, Format::github, Format::classroom})
-    names.emplace_back(reports::name_of(format));
-  return names;
-}
-
 std::string secret_of(const kit::CiSubmission& submission) {
   if (submission.secret.empty()) return spec::kPublicSecret;
   const char* value = std::getenv(submission.secret.c_str());
@@ -83,8 +74,8 @@ std::vector<reports::Format> formats_of(const kit::CiSubmission& submission) {
 }
 
 void write_files(const fs::path& folder, const spec::LabSpec& lab, const std::vector<reports::Format>& formats,
-                 const nlohmann::json& report) {
-  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr))
+                 const nlohmann::json& report, reports::Readers readers) {
+  for (const auto& [name, text] : render_files(formats, report, lab.folder, nullptr, readers))
     store::write_atomically(folder / name, text, store::Existing::replace);
 }
 
@@ -95,7 +86,8 @@ std::string source_of(const kit::CiSubmission& submission, const fs::path& folde
   return (is_folder ? submission.path / lab.files.front() : submission.path).generic_string();
 }
 
-Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs) {
+Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs,
+                 GithubStep& step) {
   Graded graded;
   spec::LabSpec lab = spec::load_lab(context.lab(submission.lab)).value();
   if (submission.pass_mark) lab.pass_mark = *submission.pass_mark;
@@ -112,18 +104,20 @@ Graded grade_one(Context& context, const kit::CiSubmission& submission, const fs
   graded.code = exit_code_of(*report, submitted);
   const nlohmann::json whole(*report),
       shown = submission.view == kit::View::student ? reports::student_view(whole) : whole;
+  step.readers = submission.view == kit::View::student ? reports::Readers::students : reports::Readers::instructors;
   std::vector<reports::Format> formats = formats_of(submission);
-  write_files(folder / submission.out, lab, formats, shown);
+  write_files(folder / submission.out, lab, formats, shown, step.readers);
   if (is_set("GITHUB_ACTIONS")) formats.push_back(reports::Format::github);  // told there whether or not it is a file
-  tell_github(context, formats, shown, source_of(submission, folder, lab));
+  tell_github(context, formats, shown, source_of(submission, folder, lab), step);
   graded.report = Json(shown);
   return graded;
 }
 
 // An error of one submission does not keep the others from being graded.
-Graded grade_or_explain(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs) {
+Graded grade_or_explain(Context& context, const kit::CiSubmission& submission, const fs::path& folder, int jobs,
+                        GithubStep& step) {
   try {
-    return grade_one(context, submission, folder, jobs);
+    return grade_one(context, submission, folder, jobs, step);
   } catch (const Error& error) {
     if (error.code() == "interrupted") return {std::nullopt, std::nullopt, kInterrupted};
     return {std::nullopt, error, is_of_the_machine(error) ? kUnfit : kUsage};
@@ -166,11 +160,13 @@ void run(Context& context, const Arguments& arguments) {
     throw Error("no-ci-file", "there is no file " + file.string(), text.error().why(),
                 "`labrig ci --init github` or `labrig ci --init gitlab` writes one to start from");
   const std::vector<kit::CiSubmission> submissions =
-      kit::parse_ci_file(text.value(), file.string(), format_names()).value();
+      kit::parse_ci_file(text.value(), file.string(), reports::format_names()).value();
   Json answers = Json::array();
   ExitCode worst = kPassed;
+  GithubStep step;
+  step.several = submissions.size() > 1;
   for (const kit::CiSubmission& submission : submissions) {
-    const Graded graded = grade_or_explain(context, submission, folder, arguments.jobs);
+    const Graded graded = grade_or_explain(context, submission, folder, arguments.jobs, step);
     if (rank(graded.code) > rank(worst)) worst = graded.code;
     answers.push_back(answer_of(submission, graded));
     if (graded.error && !context.json) std::fprintf(stderr, "%s\n", for_the_log(graded.error->message()).c_str());
@@ -178,7 +174,7 @@ void run(Context& context, const Arguments& arguments) {
     std::fflush(stdout);
     if (worst == kInterrupted) break;
   }
-  if (context.json) std::printf("%s\n", json_for_the_log(Json{{"exit_code", worst}, {"submissions", answers}}).c_str());
+  if (context.json) print_answer({{"exit_code", worst}, {"submissions", answers}});
   context.exit_code = worst;
 }
 
@@ -187,9 +183,11 @@ void run(Context& context, const Arguments& arguments) {
 void add_ci(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("ci", "Grade what a repository's labrig.toml names");
   command->footer(
-      "Exit code: the worst of all submissions, in this order: 130 interrupted, 5 fault of the harness,\n"
-      "  4 environment unfit, 2 usage, 3 refused, 1 below the pass mark, 0 all passed\n"
-      "Example: labrig ci --config labrig.toml");
+      "Ends with the code of the worst submission, in the order 130, 5, 4, 2, 3, 1, 0.\n"
+      "Exit codes: 0 all passed, 1 below the pass mark, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
+      "Example: labrig ci --init github\n"
+      "         labrig ci --config labrig.toml");
   auto arguments = std::make_shared<Arguments>();
   CLI::Option* config =
       command->add_option("--config", arguments->config, "The file (default: labrig.toml)")->type_name("FILE");

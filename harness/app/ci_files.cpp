@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "spec/lab_spec.hpp"
 #include "store/atomic_file.hpp"
@@ -60,7 +61,7 @@ void write_ci_files(Context& context, const std::string& system) {
   write(workflow_path(system), kit_file(context, "ci/" + system + ".yml"));
   write("labrig.toml", ci_file_for(submissions));
   if (context.json) {
-    std::printf("%s\n", nlohmann::ordered_json{{"written", written}, {"kept", kept}}.dump(2).c_str());
+    print_answer(nlohmann::ordered_json{{"written", written}, {"kept", kept}});
     return;
   }
   for (const std::string& path : written) std::printf("written: %s\n", path.c_str());

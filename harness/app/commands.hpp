@@ -60,6 +60,7 @@ void add_labs(CLI::App& app, Context& context);              // labs.cpp: labrig
 void add_new(CLI::App& app, Context& context);               // new.cpp: labrig new LAB DIR
 void add_check(CLI::App& app, Context& context);             // check.cpp: labrig check DIR
 void add_completions(CLI::App& app, Context& context);       // completions.cpp: labrig completions SHELL
+void add_complete(CLI::App& app, Context& context);          // completions.cpp: what shells ask
 void add_man(CLI::App& app, Context& context);               // completions.cpp: labrig man
 void add_hint(CLI::App& app, Context& context);              // hint.cpp: labrig hint CHECK
 void add_grade(CLI::App& app, Context& context);             // grade.cpp: labrig grade PATH --lab ID

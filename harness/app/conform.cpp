@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "conform/kinds.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 
 namespace labrig::app {
@@ -25,7 +26,10 @@ void run(const Arguments& arguments, Context& context) {
   const conform::JsonFile file = conform::JsonFile::read(arguments.file).value();
   try {
     const conform::Outcome outcome = kind.run(file, device);
-    std::printf("%s", context.json ? (to_json(outcome).dump(2) + "\n").c_str() : to_text(outcome).c_str());
+    if (context.json)
+      print_answer(to_json(outcome));
+    else
+      std::printf("%s", to_text(outcome).c_str());
     context.exit_code = outcome.ok() ? kPassed : kBelowPassMark;
   } catch (const Error& error) {
     // A card that this machine does not have is no mistake on the command line.
@@ -52,7 +56,7 @@ void add_conform(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("KIND", arguments->kind, "What was recorded")->required();
   command->add_option("FILE", arguments->file, "Recording, .json or .json.gz");
-  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("D")->capture_default_str();
+  command->add_option("--device", arguments->device, "sim, cuda:0, or cpu")->type_name("DEVICE")->capture_default_str();
   add_json_flag(*command, context);
   command->footer(footer());
   command->callback([arguments, &context] { run(*arguments, context); });

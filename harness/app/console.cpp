@@ -62,9 +62,11 @@ std::string json_for_the_log(const nlohmann::ordered_json& answer) {
   return in_github_log() ? reports::json_without_commands(text) : text;
 }
 
+void print_answer(const nlohmann::ordered_json& answer) { std::printf("%s\n", json_for_the_log(answer).c_str()); }
+
 void print_report(const Context& context, const nlohmann::ordered_json& report) {
   if (context.json) {
-    std::printf("%s\n", json_for_the_log(report).c_str());
+    print_answer(report);
   } else if (!context.quiet) {
     const bool color = ::isatty(STDOUT_FILENO) == 1 && no_color_is_unset();
     std::fputs(for_the_log(reports::render_console(nlohmann::json(report), color)).c_str(), stdout);

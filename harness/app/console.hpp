@@ -36,6 +36,8 @@ class Progress {
 // What goes to stdout or stderr: in GitHub's log nothing of it starts a command; elsewhere it stays as it is.
 std::string for_the_log(const std::string& text);
 std::string json_for_the_log(const nlohmann::ordered_json& answer);
+// The answer to --json, on stdout. Bytes that are no UTF-8 (a file may be called so) become U+FFFD.
+void print_answer(const nlohmann::ordered_json& answer);
 
 // The answer of `check` and `grade`: the report as JSON with --json, else the verdict in words, unless --quiet.
 void print_report(const Context& context, const nlohmann::ordered_json& report);

@@ -9,6 +9,7 @@
 
 #include "build/build_submission.hpp"
 #include "commands.hpp"
+#include "console.hpp"
 #include "doctor/answer.hpp"
 #include "doctor/card_cause.hpp"
 #include "doctor/folders.hpp"
@@ -83,7 +84,7 @@ void print_json(const Checks& checks) {
                                          {"build_tag", plugin::kBuildTag},
                                          {"fit", doctor::fit(checks)},
                                          {"checks", doctor::to_json(checks)}};
-  std::printf("%s\n", answer.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  print_answer(answer);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ void print_json(const Checks& checks) {
 void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "Check that this machine has what labrig needs");
   command->footer(
-      "Exit codes: 0 fit (warnings and missing cards are no failure), 4 something that is needed is missing, 2 usage\n"
+      "Exit codes: 0 fit (warnings are no failure), 2 usage, 4 something that is needed is missing\n"
       "Example: labrig doctor --device cuda");
   auto expected = std::make_shared<std::string>();
   command->add_option("--device", *expected, "Fail unless this device is there: cuda, cuda:1, sim, cpu")

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "explain/match.hpp"
 #include "labrig/error.hpp"
 
@@ -111,7 +112,7 @@ void run(const std::vector<std::string>& words, Context& context) {
   if (!context.json) return print(context, matches);
   Json answer = {{"entries", Json::array()}};
   for (const explain::Match& match : matches) answer["entries"].push_back(to_json(context, match));
-  std::printf("%s\n", answer.dump(2).c_str());
+  print_answer(answer);
 }
 
 }  // namespace
@@ -122,8 +123,8 @@ void add_explain(CLI::App& app, Context& context) {
   command->add_option("TEXT", *words, "A message, a code of labrig, or a symptom; - reads it from stdin")->required();
   add_json_flag(*command, context);
   command->footer(
-      "Exits 0, also when there is no entry: with --json the list is empty then.\n"
-      "A text that begins with a dash goes behind --, or in on stdin.\n"
+      "A text that begins with a dash goes behind --, or comes in on stdin.\n"
+      "Exit codes: 0 done, also when there is no entry (with --json the list is empty then), 2 usage\n"
       "Example: labrig explain \"CUDA error: invalid device ordinal\"\n"
       "         python train.py 2>&1 | labrig explain -");
   command->callback([words, &context] { run(*words, context); });

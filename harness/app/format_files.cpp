@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <stdexcept>
+#include <sstream>
 
 #include "labrig/error.hpp"
+#include "line.hpp"
 #include "render.hpp"
+#include "report_fit.hpp"
 #include "store/digest.hpp"
+#include "text.hpp"
 
 namespace labrig::app {
 namespace fs = std::filesystem;
@@ -29,27 +32,55 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The page of a step is lost as a whole when it has more than 1 MiB, so what does not fit is left out with a note.
-void add_to_summary(const fs::path& file, const std::string& page) {
-  constexpr std::size_t kLimit = 1024 * 1024;
+// The page of a step is lost as a whole when it has more than 1 MiB, so a report gets what is left, cut with its own
+// notes; where that is too little, one note stands for it.
+void add_to_summary(const fs::path& file, const json& report, reports::FormatOptions options) {
+  constexpr std::size_t kLimit = 1024 * 1024, kLeast = 64 * 1024;
   const std::string_view note = "_One more report did not fit on this page; the files of the run hold it._\n\n";
   std::error_code ignored;
   const auto size = fs::file_size(file, ignored);
   const std::size_t there = ignored ? 0 : static_cast<std::size_t>(size);
-  if (there + page.size() + note.size() <= kLimit) return append_to_file(file, page);
+  // Notes of later reports want room too.
+  const std::size_t left = there + kLeast / 2 < kLimit ? kLimit - there - kLeast / 2 : 0;
+  options.github_page = std::min(options.github_page, left);
+  if (left >= kLeast) return append_to_file(file, reports::render(Format::github, report, options) + "\n");
   if (there + note.size() <= kLimit) append_to_file(file, note);
+}
+
+// Without the library's numbers, which mean nothing to a reader: "[json.exception.parse_error.101] parse error at …".
+std::string parser_said(const std::string& text) {
+  const std::size_t end = text.find("] ");
+  return reports::printable(end == std::string::npos ? text : text.substr(end + 2), reports::Lines::one, 300);
+}
+
+// The lab's id as a part of a step's output: letters, digits, '-' and '_'.
+std::string output_name(const json& report) {
+  const json& lab = report.at("lab");
+  const auto id = lab.is_object() ? lab.find("id") : lab.end();
+  std::string name =
+      lab.is_object() && id != lab.end() && id->is_string() ? reports::anchor(id->get<std::string>()) : "";
+  std::replace(name.begin(), name.end(), '.', '-');
+  return name;
+}
+
+std::string more_places(std::size_t misfits) {
+  if (misfits < 2) return "";
+  return " (and " + std::to_string(misfits - 1) + (misfits == 2 ? " more place)" : " more places)");
 }
 
 }  // namespace
 
 std::vector<Format> read_formats(const std::string& list) {
-  try {
-    return reports::formats_from(list);
-  } catch (const std::invalid_argument& error) {
-    throw Error("unknown-format", error.what(), "--format takes names of formats with commas between them",
-                "for example --format html,junit");
-  }
+  const std::vector<std::string> names = reports::format_names();
+  std::istringstream words(list + ",");  // a list that is empty, or ends with a comma, has an empty name
+  for (std::string word; std::getline(words, word, ',');)
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      throw Error("unknown-format", "'" + word + "' is no format", "--format takes " + any_format(),
+                  guess_or(word, names, "for example --format html,junit"));
+  return reports::formats_from(list);
 }
+
+std::string any_format() { return "any of " + list_of(reports::format_names()) + ", with commas between them"; }
 
 json read_report_file(const std::string& file) {
   if (file.empty()) return nullptr;
@@ -57,17 +88,44 @@ json read_report_file(const std::string& file) {
   if (!text)
     throw Error("no-report", "the report " + file + " cannot be read", text.error().why(),
                 "give the report.json of a graded run");
-  json report = json::parse(text.value(), nullptr, /*allow_exceptions=*/false);
+  json report;
+  try {
+    report = json::parse(text.value());
+  } catch (const json::exception& error) {
+    throw Error("no-report", file + " is no report", "it is not JSON, or was cut short: " + parser_said(error.what()),
+                "give the report.json of a graded run");
+  }
   if (!report.is_object() || !report.contains("lab") || !report.contains("checks") || !report["checks"].is_array())
-    throw Error("no-report", file + " is no report", "it is not JSON of labrig's, or was cut short",
+    throw Error("no-report", file + " is no report",
+                "it is JSON, but not labrig's: it has no lab, or no list of checks",
                 "give the report.json of a graded run");
   return report;
 }
 
+json read_fitting_report(const std::string& file) {
+  json report = read_report_file(file);
+  const std::vector<reports::Misfit> misfits = reports::misfits_of(report);
+  const auto worst = std::find_if(misfits.begin(), misfits.end(), [](const auto& one) { return one.grave; });
+  if (worst == misfits.end()) {
+    if (!misfits.empty())
+      std::fprintf(stderr, "warning: %s in %s is %s, not %s%s; it is shown as it is, or left out\n",
+                   misfits[0].place.c_str(), file.c_str(), misfits[0].found.c_str(), misfits[0].wanted.c_str(),
+                   more_places(misfits.size()).c_str());
+    return report;
+  }
+  const auto grave = std::count_if(worst, misfits.end(), [](const auto& one) { return one.grave; });
+  throw Error("bad-report", file + " does not fit the schema of reports: " + worst->place + " is " + worst->found,
+              "it must be " + worst->wanted + more_places(static_cast<std::size_t>(grave)) +
+                  "; each format would say something else",
+              "give the report.json as `labrig grade` wrote it; docs/formats.md names the schema");
+}
+
 std::map<std::string, std::string> render_files(const std::vector<Format>& formats, const json& report,
-                                                const fs::path& lab_folder, const json& previous) {
+                                                const fs::path& lab_folder, const json& previous,
+                                                reports::Readers readers) {
   std::map<std::string, std::string> files;
   reports::FormatOptions options;
+  options.github_readers = readers;
   if (previous.is_object()) options.html.previous = &previous;
   if (has(formats, Format::html) && !lab_folder.empty()) {
     // The handout lies beside the page that links to it, so that the folder can be passed on.
@@ -82,14 +140,19 @@ std::map<std::string, std::string> render_files(const std::vector<Format>& forma
 }
 
 void tell_github(const Context& context, const std::vector<Format>& formats, const json& report,
-                 const std::string& file) {
-  if (const std::string output = variable("GITHUB_OUTPUT"); !output.empty() && has(formats, Format::classroom))
-    append_to_file(output, "result=" + reports::render(Format::classroom, report) + "\n");
+                 const std::string& file, GithubStep& step) {
+  reports::FormatOptions options;
+  options.github_readers = step.readers;
+  if (const std::string output = variable("GITHUB_OUTPUT"); !output.empty() && has(formats, Format::classroom)) {
+    const std::string result = reports::render(Format::classroom, report, options) + "\n";
+    append_to_file(output, "result=" + result);
+    if (step.several) append_to_file(output, "result-" + output_name(report) + "=" + result);
+  }
   if (!has(formats, Format::github)) return;
   if (const std::string summary = variable("GITHUB_STEP_SUMMARY"); !summary.empty())
-    add_to_summary(summary, reports::render(Format::github, report) + "\n");
+    add_to_summary(summary, report, options);
   if (context.json || variable("GITHUB_ACTIONS") != "true") return;  // JSON: the answer is all that stands on stdout
-  std::fputs(reports::github_annotations(report, file).c_str(), stdout);
+  std::fputs(reports::github_annotations(report, file, step.readers, step.left).c_str(), stdout);
   std::fflush(stdout);
 }
 

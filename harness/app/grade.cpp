@@ -65,8 +65,8 @@ void run(Context& context, const Arguments& arguments) {
   }
   // Before anything is printed: who reads the console may stop reading.
   if (arguments.has_out) write_report(arguments, formats, lab, *report);
-  // Whoever can read the repository can read what GitHub shows.
-  tell_github(context, formats, reports::student_view(nlohmann::json(*report)), "");
+  GithubStep step;
+  tell_github(context, formats, nlohmann::json(*report), "", step);
   print_report(context, *report);
   if (arguments.has_out && !context.json && !context.quiet)
     std::printf("report: %s\n", (fs::path(arguments.out) / reports::file_of(formats.front())).string().c_str());
@@ -78,7 +78,8 @@ void run(Context& context, const Arguments& arguments) {
 void add_grade(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("grade", "Grade a submission: every case, with a report");
   command->footer(
-      "Exit codes: 0 reached the pass mark, 1 below it, 3 refused before any code ran, 5 fault of the harness\n"
+      "Exit codes: 0 reached the pass mark, 1 below it, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
       "Example: labrig grade my-solution --lab transfer-cost --out report");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("PATH", arguments->path, "A student's folder, or a built .labrig.so")->required();
@@ -86,9 +87,8 @@ void add_grade(CLI::App& app, Context& context) {
   const CLI::Option* out =
       command->add_option("--out", arguments->out, "Write report.json, report.html and the student's copies here")
           ->type_name("DIR");
-  command
-      ->add_option("--format", arguments->formats,
-                   "With --out: html, json, junit, gradescope, markdown, csv, trace, github, classroom, with commas")
+  command->add_option("--format", arguments->formats, "With --out: " + any_format())
+      ->default_str("html,json")
       ->type_name("LIST");
   command->add_option("--previous", arguments->previous, "An earlier report.json: the page says what changed since")
       ->type_name("FILE");
@@ -96,7 +96,7 @@ void add_grade(CLI::App& app, Context& context) {
       ->type_name("N");
   command
       ->add_option("--secret-file", arguments->secret_file,
-                   "File with the course's secret; draws hidden sizes and data")
+                   "File with the course's secret, from which hidden sizes and data are drawn")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);  // an empty name, of an unset variable, must not mean the public secret
   command->add_option("--jobs", arguments->jobs, "Cases at a time (default: every usable core)")

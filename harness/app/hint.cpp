@@ -1,12 +1,16 @@
 // labrig hint CHECK: the hints of one check, one more each time it is asked for: a nudge, the idea, nearly the answer.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "grading.hpp"
 #include "labrig/error.hpp"
+#include "line.hpp"
 #include "spec/lab_spec.hpp"
 
 namespace labrig::app {
@@ -28,6 +32,13 @@ const spec::CheckSpec* find_check(const spec::LabSpec& lab, const std::string& i
   return found == lab.checks.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> ids_of(const spec::LabSpec& lab) {
+  std::vector<std::string> ids;
+  ids.reserve(lab.checks.size());
+  for (const spec::CheckSpec& check : lab.checks) ids.push_back(check.id);
+  return ids;
+}
+
 // --lab, else the lab of the folder, else the only lab that has a check of that name.
 spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
   if (!arguments.lab.empty()) return spec::load_lab(context.lab(arguments.lab)).value();
@@ -39,8 +50,12 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
     }
   }
   std::vector<spec::LabSpec> with;
+  std::string known;
+  std::vector<std::string> ids;
   for (const fs::path& folder : lab_folders(context)) {
     spec::LabSpec lab = spec::load_lab(folder).value();
+    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", lab.id, list_of(ids_of(lab)));
+    for (const std::string& id : ids_of(lab)) ids.push_back(id);
     if (find_check(lab, arguments.check) != nullptr) with.push_back(std::move(lab));
   }
   if (with.size() == 1) return std::move(with.front());
@@ -49,16 +64,19 @@ spec::LabSpec lab_for(const Context& context, const Arguments& arguments) {
   throw Error("which-lab",
               with.empty() ? "no lab has a check '" + arguments.check + "'"
                            : "more than one lab has a check '" + arguments.check + "'",
-              with.empty() ? "the name is another one, or the lab is not found" : names + " have one of that name",
-              "name the lab: labrig hint " + arguments.check + " --lab ID; `labrig labs` lists them");
+              !with.empty()   ? names + " have one of that name"
+              : known.empty() ? "no lab was found"
+                              : "these are there: " + known,
+              with.empty() ? guess_or(arguments.check, ids,
+                                      "take one of these names, as the report shows them; `labrig labs` lists the labs")
+                           : "name the lab: labrig hint " + arguments.check + " --lab " + with.front().id);
 }
 
 const spec::CheckSpec& check_of(const spec::LabSpec& lab, const std::string& id) {
   if (const spec::CheckSpec* check = find_check(lab, id)) return *check;
-  std::string names;
-  for (const spec::CheckSpec& check : lab.checks) names += (names.empty() ? "" : ", ") + check.id;
-  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + names,
-              "take one of these names, as the report shows them");
+  const std::vector<std::string> ids = ids_of(lab);
+  throw Error("unknown-check", "the lab " + lab.id + " has no check '" + id + "'", "its checks are " + list_of(ids),
+              guess_or(id, ids, "take one of these names, as the report shows them"));
 }
 
 void run(const Context& context, const Arguments& arguments) {
@@ -78,7 +96,7 @@ void run(const Context& context, const Arguments& arguments) {
                                      {"next", nullptr}};
     if (!check.handout.empty()) answer["handout"] = check.handout;
     if (!next.empty()) answer["next"] = next;
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
     return;
   }
   if (context.quiet) return;
@@ -94,7 +112,9 @@ void run(const Context& context, const Arguments& arguments) {
 
 void add_hint(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("hint", "A hint for a check that lost points, one step at a time");
-  command->footer("Example: labrig hint bytes-up --lab transfer-cost --level 2");
+  command->footer(
+      "Exit codes: 0 done, 2 usage, or there is no such hint\nExample: labrig hint bytes-up --lab transfer-cost "
+      "--level 2");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("CHECK", arguments->check, "The check's id, as a report shows it")->required();
   const CLI::Option* folder =

@@ -31,7 +31,9 @@ void add_labs_option(CLI::App& command, KitArguments& arguments) {
 void add_student(CLI::App& kit, Context& context) {
   CLI::App* command = kit.add_subcommand("student", "A folder for students: labs, starters, handouts, the program");
   command->footer(
-      "Solutions, flawed variants and hidden scenarios are left out.\nExample: labrig kit student --out course-kit");
+      "Solutions, flawed variants and hidden scenarios are left out.\n"
+      "Exit codes: 0 done, 2 usage, 4 environment unfit, 130 interrupted\nExample: labrig kit student --out "
+      "course-kit");
   auto arguments = std::make_shared<KitArguments>();
   command->add_option("--out", arguments->out, "The folder to make")->required()->type_name("DIR");
   add_labs_option(*command, *arguments);
@@ -43,13 +45,14 @@ void add_gradescope(CLI::App& kit, Context& context) {
   CLI::App* command = kit.add_subcommand("gradescope", "A zip to upload as Gradescope's autograder");
   command->footer(
       "Keep a zip that was made with a secret to yourself: the secret is in it.\n"
+      "Exit codes: 0 done, 2 usage, 4 environment unfit, 130 interrupted\n"
       "Example: labrig kit gradescope --lab transfer-cost --secret-file course.secret --out autograder.zip");
   auto arguments = std::make_shared<KitArguments>();
   command->add_option("--out", arguments->out, "The file to write; it is replaced")->required()->type_name("F.zip");
   add_labs_option(*command, *arguments);
   command
       ->add_option("--secret-file", arguments->secret_file,
-                   "File with the course's secret; draws hidden sizes and data")
+                   "File with the course's secret, from which hidden sizes and data are drawn")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   command

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ci_files.hpp"
+#include "console.hpp"
 #include "grading.hpp"
 #include "kit/product.hpp"
 #include "kit/zip_file.hpp"
@@ -46,7 +47,7 @@ void make_gradescope_kit(Context& context, const KitArguments& arguments) {
   if (context.json) {
     nlohmann::ordered_json answer = {{"file", out.string()}, {"bytes", bytes}, {"labs", nlohmann::json::array()}};
     for (const spec::LabSpec& lab : labs) answer["labs"].push_back(lab.id);
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
   } else if (!context.quiet) {
     std::printf("%s is ready: %zu lab%s, %.1f MB\nnext: upload it as the autograder of a programming assignment\n",
                 out.string().c_str(), labs.size(), labs.size() == 1 ? "" : "s", static_cast<double>(bytes) / 1e6);

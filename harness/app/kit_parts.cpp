@@ -32,7 +32,8 @@ std::string record(const Context& context, const spec::LabSpec& lab, std::vector
   for (const grade::CaseOutcome& outcome : run.outcomes)
     if (!outcome.reference)
       throw Error("reference-failed", "the reference solution failed in " + outcome.plan.id,
-                  outcome.reason ? outcome.reason->text : "no reason was given", "mend the lab or its solution");
+                  outcome.reason ? grade::in_full(*outcome.reason) : "no reason was given",
+                  "mend the lab or its solution");
   return supervisor::shipped_figures(lab, run.outcomes, with_traces);
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ci_files.hpp"
+#include "console.hpp"
 #include "kit/product.hpp"
 #include "kit_parts.hpp"
 #include "labrig/error.hpp"
@@ -76,7 +77,7 @@ void make_student_kit(Context& context, const KitArguments& arguments) {
   if (context.json) {
     nlohmann::ordered_json answer = {{"folder", out.string()}, {"bytes", bytes}, {"labs", nlohmann::json::array()}};
     for (const spec::LabSpec& lab : labs) answer["labs"].push_back(lab.id);
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
   } else if (!context.quiet) {
     std::printf("%s is ready: %zu lab%s, %.1f MiB\nnext: its README.md is what your students read first\n",
                 out.string().c_str(), labs.size(), labs.size() == 1 ? "" : "s", static_cast<double>(bytes) / 0x1p20);

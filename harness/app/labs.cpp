@@ -42,7 +42,7 @@ void list(const Context& context) {
     std::printf("  handout: %s\n", (folder / "handout.html").string().c_str());
   }
   if (context.json)
-    std::printf("%s\n", all.dump(2).c_str());
+    print_answer(all);
   else
     std::printf("start one with: labrig new LAB DIR\n");
 }
@@ -65,7 +65,8 @@ void record(Context& context, const std::string& id, const fs::path& folder) {
   for (const grade::CaseOutcome& outcome : run.outcomes)
     if (!outcome.reference)
       throw Error("reference-failed", "the reference solution failed in " + outcome.plan.id,
-                  outcome.reason ? outcome.reason->text : "no reason was given", "mend the lab or its solution");
+                  outcome.reason ? grade::in_full(*outcome.reason) : "no reason was given",
+                  "mend the lab or its solution");
   store::write_atomically(folder / "reference.json", supervisor::shipped_figures(lab, run.outcomes),
                           store::Existing::replace);
 }
@@ -74,7 +75,7 @@ void record(Context& context, const std::string& id, const fs::path& folder) {
 
 void add_labs(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("labs", "List the labs");
-  command->footer("Example: labrig labs --json");
+  command->footer("Exit codes: 0 done, 2 usage\nExample: labrig labs --json");
   struct Arguments {
     std::string id, record_folder;
   };

@@ -5,14 +5,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "commands.hpp"
+#include "console.hpp"
+#include "help_page.hpp"
 #include "labrig/error.hpp"
 #include "labrig/plugin.hpp"
 #include "paths.hpp"
-#include "shell_help.hpp"
+#include "usage.hpp"
 
 using namespace labrig;
 
@@ -41,37 +45,8 @@ void add_commands(CLI::App& program, app::Context& context) {
   app::add_triage(program, context);
   app::add_conform(program, context);
   app::add_completions(program, context);
+  app::add_complete(program, context);
   app::add_man(program, context);
-}
-
-// The parser's one line as an error of labrig's: what, why, fix.
-Error usage_error(const CLI::App& program, const CLI::ParseError& error, const std::string& word) {
-  std::string command = "labrig";
-  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
-  }
-  if (program.get_subcommands().empty() && !word.empty()) {
-    const std::string nearest = app::nearest_command(program, word);
-    return {"usage", "labrig has no command '" + word + "'",
-            nearest.empty() ? "`labrig --help` lists its commands" : "did you mean `labrig " + nearest + "`?",
-            "`labrig --help` shows what it takes, with an example"};
-  }
-  std::string what = error.what();
-  while (what.ends_with('\n')) what.pop_back();
-  return {"usage", "this command line cannot be read: " + what, "`" + command + "` takes other words or options",
-          "`" + command + " --help` shows what it takes, with an example"};
-}
-
-// The first word that is no option: what stands where a command should.
-std::string first_word(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--labs")
-      ++i;
-    else if (argv[i][0] != '-')
-      return argv[i];
-  }
-  return {};
 }
 
 constexpr const char* kStart =
@@ -83,9 +58,46 @@ constexpr const char* kStart =
     "  labrig explain \"TEXT\"            what a message or a symptom means\n\n"
     "labrig --help lists all commands; labrig COMMAND --help shows one with an example.\n";
 
-// The flag itself may stand behind the place where parsing stopped.
-bool asks_for_json(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+// Wherever it stands: also behind the place where parsing stopped, but not among the words behind --.
+bool asks_for_json(const std::vector<std::string>& words) {
+  return std::find(words.begin(), std::find(words.begin(), words.end(), "--"), "--json") !=
+         std::find(words.begin(), words.end(), "--");
+}
+
+// --help and --version, which end the parsing.
+int answer_question(const CLI::App& program, const CLI::ParseError& question, bool json) {
+  if (!json) return program.exit(question);
+  if (dynamic_cast<const CLI::CallForHelp*>(&question) == nullptr) {
+    const nlohmann::ordered_json version = {
+        {"labrig", LABRIG_VERSION}, {"build_tag", plugin::kBuildTag}, {"compiler", plugin::kCompiler}};
+    app::print_answer(version);
+    return app::kPassed;
+  }
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  app::print_answer(app::help_json(*command));
+  return app::kPassed;
+}
+
+// What a command starts from: the options that stand before or behind any of them.
+void set_up(CLI::App& program, app::Context& context, std::string& labs_folder) {
+  program.name("labrig");
+  program.formatter(std::make_shared<app::HelpPage>());
+  program.set_help_flag("-h,--help", "Show this page; with --json as an object, for programs");
+  program.set_version_flag("--version", version_text(), "Show the version and how labrig was built");
+  program.require_subcommand(1);
+  program.fallthrough();  // --labs and --quiet also after the sub-command
+  program
+      .add_option("--labs", labs_folder, "Folder that holds labs; searched before LABRIG_LABS and the built-in ones")
+      ->type_name("DIR");
+  program.add_flag("--quiet", context.quiet, "Nothing on the console but errors, and JSON where it is asked for");
+  app::add_json_flag(program, context);
+  add_commands(program, context);
+  program.footer(
+      "labrig COMMAND --help shows one command, with an example.\n"
+      "Exit codes: 0 reached the pass mark, 1 graded below it, 2 usage, 3 refused before any code ran,\n"
+      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
+      "Example: labrig new transfer-cost my-solution && labrig check my-solution");
 }
 
 int run(int argc, char** argv) {
@@ -94,36 +106,28 @@ int run(int argc, char** argv) {
     return app::kUsage;
   }
   app::Context context = app::make_context();
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const bool json = asks_for_json(words);
   CLI::App program{"labrig runs and grades GPU programming labs."};
-  program.name("labrig");
-  program.set_version_flag("--version", version_text());
-  program.require_subcommand(1);
-  program.fallthrough();  // --labs and --quiet also after the sub-command
-  program.footer(
-      "Exit codes: 0 reached the pass mark, 1 graded below it, 2 usage, 3 refused before any code ran,\n"
-      "            4 environment unfit, 5 fault of the harness, 130 interrupted\n"
-      "Example: labrig new transfer-cost my-solution && labrig check my-solution");
   std::string labs_folder;
-  program
-      .add_option("--labs", labs_folder, "Folder that holds labs; searched before LABRIG_LABS and the built-in ones")
-      ->type_name("DIR");
-  program.add_flag("--quiet", context.quiet, "Nothing on the console but errors, and JSON where it is asked for");
+  set_up(program, context, labs_folder);
   // Before any sub-command's callback: the labs must be known there.
   program.parse_complete_callback([&] {
-    app::find_labs(context, labs_folder);
+    // Tab goes on with what can be known where a folder of labs is not there; what needs labs looks for itself.
+    if (!program.got_subcommand("complete")) app::find_labs(context, labs_folder);
     // Whatever a command has to say: with --quiet only errors and JSON are heard.
-    if (context.quiet && !asks_for_json(argc, argv) && std::freopen("/dev/null", "w", stdout) == nullptr) std::abort();
+    if (context.quiet && !json && std::freopen("/dev/null", "w", stdout) == nullptr) std::abort();
   });
-  add_commands(program, context);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    context.json = context.json || asks_for_json(argc, argv);
-    app::print_error(context, usage_error(program, error, first_word(argc, argv)));
+    if (error.get_exit_code() == 0) return answer_question(program, error, json);
+    context.json = json;
+    app::print_error(context, app::usage_error(program, words, error.what()));
     return app::kUsage;
   } catch (const Error& error) {
     if (error.code() == "interrupted") return app::kInterrupted;
+    context.json = json;
     app::print_error(context, error);
     return app::is_of_the_machine(error) ? app::kUnfit : app::kUsage;
   }
@@ -136,10 +140,11 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr,
-                 "error: labrig itself failed: %s\n  why: this is a fault of labrig, not of your code\n"
-                 "  fix: run `labrig doctor` and pass its output and this message on\n",
-                 error.what());
+    app::Context context;
+    context.json = asks_for_json({argv + 1, argv + argc});
+    app::print_error(context, {"fault", std::string("labrig itself failed: ") + error.what(),
+                               "this is a fault of labrig, not of your code",
+                               "run `labrig doctor` and pass its output and this message on"});
     return app::kFault;
   }
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "spec/lab_spec.hpp"
 #include "store/atomic_file.hpp"
@@ -93,7 +94,7 @@ void make_folder(const Context& context, const std::string& lab_id, const fs::pa
                                      {"handout", handout},
                                      {"next", check}};
     for (const auto& [name, content] : files) answer["files"].push_back(name.string());
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
     return;
   }
   std::printf("%s is ready: %s\n", folder.string().c_str(), lab.title.c_str());
@@ -106,7 +107,8 @@ void make_folder(const Context& context, const std::string& lab_id, const fs::pa
 
 void add_new(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("new", "Make a folder with a lab's starter");
-  command->footer("Example: labrig new transfer-cost my-solution");
+  command->footer(
+      "Exit codes: 0 done, 2 usage, or something is there already\nExample: labrig new transfer-cost my-solution");
   struct Arguments {
     std::string lab, folder;
   };

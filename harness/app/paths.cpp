@@ -11,6 +11,7 @@
 
 #include "console.hpp"
 #include "labrig/error.hpp"
+#include "line.hpp"
 
 namespace labrig::app {
 namespace fs = std::filesystem;
@@ -52,17 +53,18 @@ void find_labs(Context& context, const std::string& folder) {
 }
 
 fs::path Context::lab(const std::string& id) const {
-  std::string known;
+  std::vector<std::string> ids;
   std::error_code ignored;
   for (const fs::path& folder : labs) {
     if (fs::is_regular_file(folder / id / "lab.toml", ignored)) return folder / id;
     for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (fs::is_regular_file(entry.path() / "lab.toml", ignored))
-        known += (known.empty() ? "" : ", ") + entry.path().filename().string();
+      if (fs::is_regular_file(entry.path() / "lab.toml", ignored)) ids.push_back(entry.path().filename().string());
   }
-  throw Error("unknown-lab", "there is no lab '" + id + "'",
-              known.empty() ? "no folder with labs was found" : "the labs there are: " + known,
-              known.empty() ? "give the folder that holds them with --labs DIR" : "use one of these ids");
+  if (ids.empty())
+    throw Error("unknown-lab", "there is no lab '" + id + "'", "no folder with labs was found",
+                "give the folder that holds them with --labs DIR");
+  throw Error("unknown-lab", "there is no lab '" + id + "'", "the labs there are: " + list_of(ids),
+              guess_or(id, ids, "use one of these ids"));
 }
 
 std::vector<fs::path> lab_folders(const Context& context) {
@@ -96,7 +98,7 @@ void print_error(const Context& context, const Error& error) {
   if (!context.json) return;
   const nlohmann::ordered_json answer = {
       {"error", {{"code", error.code()}, {"what", error.what()}, {"why", error.why()}, {"fix", error.fix()}}}};
-  std::printf("%s\n", json_for_the_log(answer).c_str());
+  print_answer(answer);
 }
 
 }  // namespace labrig::app

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "plan_answer.hpp"
 
@@ -76,7 +77,7 @@ void run(const Arguments& arguments, const Context& context) {
   override_card(arguments, file);
   const PlanAnswer answer = answer_plan(file, arguments.measure);
   if (context.json)
-    std::printf("%s\n", to_json(answer).dump(2).c_str());
+    print_answer(to_json(answer));
   else
     print_plan(answer);
 }
@@ -85,24 +86,35 @@ void run(const Arguments& arguments, const Context& context) {
 
 void add_plan(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("plan", "How much memory training a model takes, and the largest batch");
-  command->footer("Example: labrig plan docs/models/mlp.toml --batch 512 --card t4");
+  command->footer(
+      "Exit codes: 0 done, also when it does not fit, 2 usage or a description with a mistake\n"
+      "Example: labrig plan docs/models/mlp.toml --batch 512 --card t4");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "The model description (docs/plan.md)")->required();
   command->add_option("--batch", arguments->batch, "Samples in a step")
+      ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   command->add_option("--optimizer", arguments->optimizer, "sgd, sgd_momentum, adam or adamw")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"sgd", "sgd_momentum", "adam", "adamw"}));
   command->add_option("--precision", arguments->precision, "f32, or an autocast region in f16 or bf16")
+      ->type_name("TYPE")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
-  CLI::Option* profile = command->add_option("--card", arguments->profile, "A card profile: desktop, t4, h200, …");
+  CLI::Option* profile =
+      command->add_option("--card", arguments->profile, "The card: a profile's name, or the path of a .toml")
+          ->type_name("PROFILE");
   command->add_option("--capacity-gib", arguments->capacity_gib, "The card's memory instead of a profile")
+      ->type_name("N")
       ->check(between(0.001, 1e5))
       ->excludes(profile);
   command->add_option("--context-mib", arguments->context_mib, "What the driver keeps for the process")
+      ->type_name("N")
       ->check(between(0, 1e8));
   command->add_option("--other-processes-mib", arguments->other_processes_mib, "What other processes hold of the card")
+      ->type_name("N")
       ->check(between(0, 1e8));
-  command->add_option("--reserve", arguments->reserve, "The part of what is left that stays free; 0.2")
+  command->add_option("--reserve", arguments->reserve, "The part of what is left that stays free (default: 0.2)")
+      ->type_name("N")
       ->check(between(0, 0.99));
   command->add_flag("--measure", arguments->measure, "Also train two steps on a simulated card, and read its peak");
   add_json_flag(*command, context);

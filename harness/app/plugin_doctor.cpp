@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "loader/climb.hpp"
 #include "loader/inspection.hpp"
@@ -87,9 +88,10 @@ void add_plugin_doctor(CLI::App& app, Context& context) {
   CLI::App* plugin = app.add_subcommand("plugin", "Look at built plugins");
   plugin->require_subcommand(1);
   plugin->fallthrough();
+  plugin->footer("Example: labrig plugin doctor build/plugins/transfer-cost/solution.labrig.so");
   CLI::App* command = plugin->add_subcommand("doctor", "Climb the loading ladder with a plugin and say what is wrong");
   command->footer(
-      "Exit codes: 0 nothing is wrong, 3 refused before any of its code ran, 1 failed from `load` on, 2 usage\n"
+      "Exit codes: 0 nothing is wrong, 1 failed from `load` on, 2 usage, 3 refused before any of its code ran\n"
       "Example: labrig plugin doctor build/plugins/transfer-cost/solution.labrig.so --lab transfer-cost");
   struct Arguments {
     std::string path, lab;
@@ -102,8 +104,7 @@ void add_plugin_doctor(CLI::App& app, Context& context) {
   command->callback([arguments, &context] {
     const Examination examination = examine(context, arguments->path, arguments->lab);
     if (context.json)
-      std::printf("%s\n",
-                  to_json(examination, arguments->path).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+      print_answer(to_json(examination, arguments->path));
     else
       print(examination);
     context.exit_code = examination.ok() ? kPassed : examination.inspection.ok() ? kBelowPassMark : kRefused;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "expected_table.hpp"
 #include "labrig/error.hpp"
 #include "render.hpp"
@@ -104,7 +105,7 @@ void run_index(const IndexArguments& arguments, Context& context) {
     json all = json::array();
     for (const auto& row : rows) all.push_back(row_json(row));
     const json answer = {{"index", (folder / "index.html").string()}, {"reports", all}, {"broken", broken}};
-    std::printf("%s\n", answer.dump(2).c_str());
+    print_answer(answer);
   } else if (!context.quiet) {
     for (const auto& row : rows)
       if (row.matched && !*row.matched)
@@ -117,21 +118,22 @@ void run_index(const IndexArguments& arguments, Context& context) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  auto* report = app.add_subcommand("report", "Pages over reports that are already there");
+  auto* report = app.add_subcommand("report", "Pages and files made of reports that are already there");
   report->require_subcommand(1);
+  report->footer("Example: labrig report render report/report.json --format junit --out report");
   add_report_render(*report, context);
   auto* index = report->add_subcommand("index", "One page over all reports below a folder: DIR/index.html");
   auto arguments = std::make_shared<IndexArguments>();
   index->add_option("DIR", arguments->folder, "Folder with reports, at any depth")->required();
   index
       ->add_option("--expected", arguments->expected,
-                   "Folder <lab>/expected.toml: say whether each submission came out so")
+                   "Folder that holds LAB/expected.toml: also say which submissions came out otherwise")
       ->type_name("DIR");
   index->add_option("--title", arguments->title, "Heading of the page");
   add_json_flag(*index, context);
   index->footer(
-      "Exits 1 when a submission did not come out as expected.\nExample: labrig report index build/demo --expected "
-      "plugins/flawed");
+      "Exit codes: 0 done, 1 a submission did not come out as --expected says, 2 usage\n"
+      "Example: labrig report index build/demo --expected plugins/flawed");
   index->callback([arguments, &context] { run_index(*arguments, context); });
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "format_files.hpp"
 #include "labrig/error.hpp"
 #include "render.hpp"
@@ -30,7 +31,7 @@ fs::path lab_folder_of(const Context& context, const json& report) {
 
 void run(const Context& context, const Arguments& arguments) {
   const std::vector<reports::Format> formats = read_formats(arguments.formats);
-  const json whole = read_report_file(arguments.file), previous = read_report_file(arguments.previous);
+  const json whole = read_fitting_report(arguments.file), previous = read_report_file(arguments.previous);
   const json report = arguments.student ? reports::student_view(whole) : whole;
   const auto files = render_files(formats, report, lab_folder_of(context, report), previous);
   json written = json::array();
@@ -41,9 +42,10 @@ void run(const Context& context, const Arguments& arguments) {
     store::write_atomically(path, text, store::Existing::replace);
     written.push_back(path.string());
   }
-  tell_github(context, formats, report, "");
+  GithubStep step;
+  tell_github(context, formats, report, "", step);
   if (context.json) {
-    std::printf("%s\n", json{{"files", written}}.dump(2).c_str());
+    print_answer(json{{"files", written}});
   } else if (!context.quiet) {
     for (const json& path : written) std::printf("%s\n", path.get<std::string>().c_str());
   }
@@ -54,11 +56,12 @@ void run(const Context& context, const Arguments& arguments) {
 void add_report_render(CLI::App& report, Context& context) {
   CLI::App* command = report.add_subcommand("render", "Write a report.json in other formats");
   command->footer(
-      "Formats: html, json, junit, gradescope, markdown, csv, trace, github, classroom (docs/formats.md)\n"
+      "docs/formats.md says what each format is for.\nExit codes: 0 done, 2 usage or no report\n"
       "Example: labrig report render report/report.json --format junit,csv --out report");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "The report.json of a graded run")->required();
-  command->add_option("--format", arguments->formats, "Formats, with commas between them (default: html)")
+  command->add_option("--format", arguments->formats, "What to write: " + any_format())
+      ->default_str("html")
       ->type_name("LIST");
   command->add_option("--out", arguments->out, "Folder for the files")->required()->type_name("DIR");
   command->add_option("--previous", arguments->previous, "An earlier report.json: the page says what changed since")

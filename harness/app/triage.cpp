@@ -41,7 +41,8 @@ void add_triage(CLI::App& app, Context& context) {
   add_json_flag(*command, context);
   command->footer(
       "Exit codes: 0 there is a diagnosis (also: healthy, unknown), 2 the input is none of these\n"
-      "Example: labrig triage message.txt, or: python train.py 2>&1 | tail -50 | labrig triage -");
+      "Example: labrig triage message.txt\n"
+      "         python train.py 2>&1 | tail -50 | labrig triage -");
   command->callback([file, &context] {
     const triage::Diagnosis diagnosis = triage::diagnose(read_input(*file)).value();
     std::printf("%s", (context.json ? to_json(diagnosis) : to_text(diagnosis)).c_str());

@@ -176,13 +176,16 @@ class TransferCost {
     lab::Verdict::Finding finding;
     if (regret > 0.05) {
       finding.share = 0;
-      finding.code = eager > timid ? "too_eager" : "too_timid";
+      finding.code = eager > timid ? "too-eager" : "too-timid";
       finding.text = "of " + std::to_string(workloads.size()) + " workloads " + std::to_string(wrongly_moved) +
                      " were moved that are done sooner on the host, and " + std::to_string(wrongly_kept) +
                      " were kept that are done sooner on the card; together that costs " +
                      std::to_string(std::llround(regret * 100)) + " % more time than the best decisions";
     }
     verdict.findings["regret"] = finding;
+    const auto moved = std::count(decisions.begin(), decisions.end(), std::uint8_t{1});
+    if (finding.share == 0 && moved == 0) finding.text += "; nothing was ever moved";
+    if (finding.share == 0 && moved == std::ssize(decisions)) finding.text += "; everything was moved";
     for (const Workload::Family family : {Workload::Family::product, Workload::Family::addition})
       verdict.charts.push_back(size_sweep(card, family, workloads, decisions));
   }

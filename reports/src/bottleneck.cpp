@@ -1,4 +1,4 @@
-// The sentences say only what the figures show; what to do about it stands apart.
+// The sentences say only what the figures show; what to do about it: bottleneck_advice.cpp.
 #include "bottleneck.hpp"
 
 #include <fmt/format.h>
@@ -54,8 +54,7 @@ Bottleneck bus(const Utilisation& use) {
       fmt::format("The bus bounds this run: the {} engine was busy for {} of the time, the compute engine for {}; a "
                   "copy and a kernel ran at once for {}.",
                   up ? "upload" : "download", percent_of(up ? use.up : use.down), percent_of(use.compute),
-                  percent_of(use.overlap)),
-      "Move fewer bytes, keep on the card what is used again, and copy from pinned memory while kernels run."};
+                  percent_of(use.overlap))};
 }
 
 Bottleneck kernels(const Numbers& metrics, const Utilisation& use, const std::optional<Card>& card) {
@@ -72,20 +71,17 @@ Bottleneck kernels(const Numbers& metrics, const Utilisation& use, const std::op
             fmt::format("Launches bound this run: {}, but {} took {} each on average, of which the work itself, at the "
                         "card's rates, needs {}.",
                         busy, counted(launches, "kernel", "kernels"), time_text(busy_ps / launches),
-                        time_text(work_ps / launches)),
-            "Fewer and larger operations: batch small ones into one call, or let one kernel do several steps."};
+                        time_text(work_ps / launches))};
   }
   if (arithmetic_ps >= memory_ps) {
     return {Bound::arithmetic,
             fmt::format(
                 "Arithmetic bounds this run: {}{}.", busy,
-                card ? ", and arithmetic at the card's rate fills " + percent_of(work_ps / busy_ps) + " of that" : ""),
-            "This is where a card should be. What is left: a smaller type that matrix units take, or less arithmetic."};
+                card ? ", and arithmetic at the card's rate fills " + percent_of(work_ps / busy_ps) + " of that" : "")};
   }
   return {Bound::device_memory,
           fmt::format("Device memory bounds this run: {}, and moving {} at the card's rate fills {} of that.", busy,
-                      bytes_text(bytes), percent_of(work_ps / busy_ps)),
-          "Do more with each byte once it is loaded: fewer passes over the same tensors, or a smaller type."};
+                      bytes_text(bytes), percent_of(work_ps / busy_ps))};
 }
 
 Bottleneck host(const Numbers& metrics, const Utilisation& use) {
@@ -94,8 +90,7 @@ Bottleneck host(const Numbers& metrics, const Utilisation& use) {
         Bound::host,
         fmt::format("The host bounds this run: {}. Whether it loads data, waits or launches cannot be told without a "
                     "timeline.",
-                    busiest_of(use)),
-        ""};
+                    busiest_of(use))};
   }
   const double rest = std::max(0.0, 1 - *use.waits - *use.host_work);
   if (*use.host_work >= *use.waits && *use.host_work >= rest) {
@@ -103,22 +98,19 @@ Bottleneck host(const Numbers& metrics, const Utilisation& use) {
         Bound::data,
         fmt::format("Data bounds this run: the host's own work (reading, loading, pinning) took {} of the time, and "
                     "{}.",
-                    percent_of(*use.host_work), busiest_of(use)),
-        "Prepare the next batch while the card works: more workers, prefetching, memory pinned once."};
+                    percent_of(*use.host_work), busiest_of(use))};
   }
   if (*use.waits >= kManyWaits) {
     const std::string causes = waits_by_cause(metrics);
     return {Bound::syncs,
             fmt::format("Waits bound this run: the host waited for the card during {} of the time{}, and {}.",
-                        percent_of(*use.waits), causes.empty() ? "" : " (" + causes + ")", busiest_of(use)),
-            "Each wait empties the queue: keep results on the card and fetch them once, and copy without blocking."};
+                        percent_of(*use.waits), causes.empty() ? "" : " (" + causes + ")", busiest_of(use))};
   }
   return {Bound::launches,
           fmt::format("Launches bound this run: submitting {} took the host {} of the time, and {}.",
                       counted(value(metrics, "launches"), "kernel", "kernels") + " and " +
                           counted(value(metrics, "h2d_copies") + value(metrics, "d2h_copies"), "copy", "copies"),
-                      percent_of(rest), busiest_of(use)),
-          "Fewer and larger operations: batch small ones into one call; take memory once and use it again."};
+                      percent_of(rest), busiest_of(use))};
 }
 
 }  // namespace

@@ -41,8 +41,11 @@ std::optional<Utilisation> utilisation_of(const Numbers& metrics, const Trace* t
 struct Bottleneck {
   Bound bound = Bound::host;
   std::string sentence;  // the verdict and the figures that support it
-  std::string advice;
 };
 std::optional<Bottleneck> bottleneck_of(const Numbers& metrics, const Trace* trace, const std::optional<Card>& card);
+
+// What to do about it: less of what the run does more often than the reference, a rule of thumb where that has no
+// figures, nothing where the run takes no longer.
+std::string advice_for(Bound bound, const Numbers& yours, const Numbers& reference);
 
 }  // namespace labrig::reports

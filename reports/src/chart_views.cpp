@@ -101,7 +101,7 @@ void add_bottleneck(const Case& c, std::size_t number, bool drawn, Json& view) {
                                    : "";
   view.update({{"bottleneck", verdict ? verdict->sentence : ""},
                {"bottleneck_beside", beside},
-               {"bottleneck_advice", verdict ? verdict->advice : ""},
+               {"bottleneck_advice", verdict ? advice_for(verdict->bound, c.metrics, c.reference) : ""},
                {"shares", shares},
                {"roofline", roofline},
                {"card_title", c.card ? c.card->title : ""},

@@ -12,9 +12,9 @@ namespace labrig::reports {
 // `file`: shown as where failures are; empty: none.
 std::string render_junit(const nlohmann::json& report, std::string_view file);
 std::string render_gradescope(const nlohmann::json& report);
-// At most so many bytes, cut with a note: a step's page on GitHub may have 1 MiB, and is lost when it has more.
-inline constexpr std::size_t kMarkdownLimit = 1'000'000;
-std::string render_markdown(const nlohmann::json& report);
+// At most `limit` bytes, from 50,000 on; what is left out is said. A comment on GitHub may have 65,536 characters.
+inline constexpr std::size_t kCommentLimit = 65'000;
+std::string render_markdown(const nlohmann::json& report, std::size_t limit = kCommentLimit);
 std::string render_csv(const nlohmann::json& report);
 std::string render_chrome_trace(const nlohmann::json& report);
 std::string render_classroom(const nlohmann::json& report);

@@ -38,6 +38,10 @@ Format format_named(std::string_view name) {
   throw std::invalid_argument("'" + std::string(name) + "' is no format; there are " + names);
 }
 
+nlohmann::json shown_to(Readers readers, const nlohmann::json& report) {
+  return readers == Readers::students && report.is_object() ? student_view(report) : report;
+}
+
 }  // namespace
 
 std::vector<Format> formats_from(std::string_view list) {
@@ -49,6 +53,12 @@ std::vector<Format> formats_from(std::string_view list) {
     at = end + 1;
   }
   return formats;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Known& one : kKnown) names.emplace_back(one.name);
+  return names;
 }
 
 std::string_view name_of(Format format) { return known(format).name; }
@@ -65,14 +75,15 @@ std::string render(Format format, const nlohmann::json& report, const FormatOpti
     case Format::gradescope:
       return render_gradescope(report);
     case Format::markdown:
+      return render_markdown(report, kCommentLimit);
     case Format::github:  // the page of a step
-      return render_markdown(report);
+      return render_markdown(shown_to(options.github_readers, report), options.github_page);
     case Format::csv:
       return render_csv(report);
     case Format::trace:
       return render_chrome_trace(report);
     case Format::classroom:
-      return render_classroom(report);
+      return render_classroom(shown_to(options.github_readers, report));
   }
   return {};
 }

@@ -10,12 +10,13 @@
 #include "check_words.hpp"
 #include "format_renderers.hpp"
 #include "formats.hpp"
+#include "text.hpp"
 #include "units.hpp"
 
 namespace labrig::reports {
 namespace {
 
-constexpr int kMostOfAKind = 10;  // a step shows no more errors, and no more warnings
+constexpr std::size_t kTitleBytes = 150;  // of an id in a title, which may have 255 characters
 
 std::string data_text(std::string_view text) {
   std::string out;
@@ -57,25 +58,35 @@ std::string without_commands(std::string_view text) {
 
 std::string json_without_commands(std::string_view json) { return replaced(json, "##[", "#\\u0023["); }
 
-std::string github_annotations(const nlohmann::json& json, std::string_view file) {
-  const Report report = read_report(json);
+std::string github_annotations(const nlohmann::json& json, std::string_view file, Readers readers, MessagesLeft& left) {
+  const Report report = read_report(readers == Readers::students ? student_view(json) : json);
   const auto causes = causes_of(report);
   std::string out;
-  int errors = 0, warnings = 0;
+  int more = 0;
   for (const Check& check : report.checks) {
     const bool failed = check.status == "failed" || check.status == "fault";
     if ((!failed && check.status != "partial") || causes.at(&check) != &check) continue;
-    if (++(failed ? errors : warnings) > kMostOfAKind) continue;
+    int& room = failed ? left.errors : left.warnings;
+    if (room == 0) {
+      ++more;
+      continue;
+    }
+    --room;
     const std::string place = file.empty() ? "" : fmt::format("file={},line=1,", property_text(file));
-    const std::string title = fmt::format("{}: {}", check.id, points_in_words(check));
+    const std::string title =
+        fmt::format("{}: {}", printable(check.id, Lines::one, kTitleBytes), points_in_words(check));
     out += fmt::format("::{} {}title={}::{}\n", failed ? "error" : "warning", place, property_text(title),
                        data_text(check.title + "\n" + loss_in_words(check)));
   }
   const std::string score =
       report.score ? fmt::format("{} of {} points", points_text(*report.score), points_text(report.max_score))
                    : "no score";
-  return out +
-         fmt::format("::notice title={}::{}\n", property_text(report.lab_id + ": " + score), data_text(report.verdict));
+  const std::string rest =
+      more == 0 ? ""
+                : fmt::format("\n{} more {} on the page of the step", more, more == 1 ? "message is" : "messages are");
+  return out + fmt::format("::notice title={}::{}\n",
+                           property_text(printable(report.lab_id, Lines::one, kTitleBytes) + ": " + score),
+                           data_text(report.verdict + rest));
 }
 
 }  // namespace labrig::reports

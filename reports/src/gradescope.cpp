@@ -3,6 +3,8 @@
 // then Gradescope does not show a student the total. What a submission printed is not in it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
@@ -16,22 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string number_of(const Report& report, const Check& check) {
-  int place = 0;
-  for (const Check& other : report.checks) {
-    if (other.task == check.task) ++place;
-    if (&other == &check) break;
-  }
-  return fmt::format("{}.{}", check.task, place);
-}
-
 std::string output_of(const Check& check) {
   if (check.status == "passed") return check.title;
   const std::string why = loss_in_words(check);
   return why.empty() ? check.title : check.title + "\n" + why;
 }
 
-Json test_of(const Report& report, const Check& check, bool with_score) {
+// `place`: of the check in its task.
+Json test_of(const Check& check, std::size_t place, bool with_score) {
   Json test;
   if (with_score && check.status != "skipped") {
     test["score"] = check.points;
@@ -42,7 +36,7 @@ Json test_of(const Report& report, const Check& check, bool with_score) {
     test["status"] = check.status == "passed" ? "passed" : "failed";
   test["name"] = check.id;
   test["name_format"] = "text";
-  test["number"] = number_of(report, check);
+  test["number"] = fmt::format("{}.{}", check.task, place);
   test["output"] = output_of(check);
   test["output_format"] = "text";
   test["tags"] = Json::array({fmt::format("task-{}", check.task)});
@@ -51,10 +45,27 @@ Json test_of(const Report& report, const Check& check, bool with_score) {
   return test;
 }
 
+// While a check is hidden Gradescope shows students no total, so no sentence of ours does.
+std::string verdict_of(const Report& report) {
+  const bool hides = std::any_of(report.checks.begin(), report.checks.end(), [](const Check& c) { return c.hidden; });
+  const bool says_points = report.score && report.verdict.find(points_text(*report.score)) != std::string::npos;
+  if (!hides || !says_points) return report.verdict;
+  std::size_t passed = 0, visible = 0;
+  for (const Check& check : report.checks) {
+    visible += check.hidden ? 0 : 1;
+    passed += !check.hidden && check.status == "passed" ? 1 : 0;
+  }
+  return fmt::format("{} of {} visible checks passed; the others, and the total, stand with the published grades.",
+                     passed, visible);
+}
+
 std::string summary_of(const Report& report) {
-  std::string text = report.verdict;
-  if (report.next_step) text += "\nNext: " + report.next_step->text;
-  return text;
+  std::string text = verdict_of(report);
+  if (!report.next_step) return text;
+  const bool about_hidden = std::any_of(report.checks.begin(), report.checks.end(), [&](const Check& check) {
+    return check.hidden && check.id == report.next_step->check;
+  });
+  return about_hidden ? text : text + "\nNext: " + report.next_step->text;
 }
 
 std::string written(const nlohmann::json& whole, const std::string& heading) {
@@ -78,7 +89,9 @@ std::string written(const nlohmann::json& whole, const std::string& heading) {
                            {"submission_hash", report.hash},
                            {"max_score", report.max_score}};
   results["tests"] = Json::array();
-  for (const Check& check : report.checks) results["tests"].push_back(test_of(report, check, report.score.has_value()));
+  std::map<std::int64_t, std::size_t> places;
+  for (const Check& check : report.checks)
+    results["tests"].push_back(test_of(check, ++places[check.task], report.score.has_value()));
   return results.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "causes.hpp"
 #include "history.hpp"
 #include "page_data.hpp"
+#include "short_texts.hpp"
 #include "svg/bars.hpp"
 #include "template.hpp"
 #include "text.hpp"
@@ -68,9 +68,7 @@ Json environment_view(const Report& report) {
 std::string audience_of(const Report& report) {
   const auto hidden = [](const Case& c) { return c.hidden; };
   if (std::none_of(report.cases.begin(), report.cases.end(), hidden)) return "";
-  const bool students =
-      std::all_of(report.cases.begin(), report.cases.end(), [](const Case& c) { return !c.hidden || c.seed.empty(); });
-  return students
+  return report.students_copy
              ? "The student's copy: of hidden cases it shows name, status, reason and counts, not their sizes and data."
              : "The instructor's copy: it shows hidden cases whole. Students get report.student.html.";
 }
@@ -82,19 +80,8 @@ void put(std::string& page, std::string_view mark, std::string_view text) {
   if (const std::size_t at = page.find(mark); at != std::string::npos) page.replace(at, mark.size(), text);
 }
 
-}  // namespace
-
-std::string shell_word(std::string_view word) {
-  const bool plain = !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-_./+@:,").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string render_html(const Json& json, const HtmlOptions& options) {
+// Everything but the data.
+std::string page_of(const Json& json, const HtmlOptions& options) {
   const Report report = read_report(json);
   const double most = report.max_score > 0 ? report.max_score : 1;
   const std::string score = report.score ? points_text(*report.score) : "";
@@ -143,16 +130,40 @@ std::string render_html(const Json& json, const HtmlOptions& options) {
       {"data", kDataMark},
       {"data_whole", kDataWholeMark},
       {"data_note", kDataNoteMark}};
-  std::string page = fill("report.mustache", view);
+  return fill("report.mustache", view);
+}
+
+// Texts of a usual report stay whole; those that make a page too large to open at once are cut, and further if need be.
+constexpr TextLimits kShorter[] = {{1'000, 4'096}, {200, 1'024}, {60, 256}, {20, 128}};
+
+// A page may be large for other reasons than its texts (hundreds of checks): then little is gained, and nothing is cut.
+std::string small_page_of(const Json& json, const HtmlOptions& options, bool& cut) {
+  std::string whole = page_of(json, options), page;
+  cut = whole.size() > kPageLimit;
+  if (!cut) return whole;
+  for (const TextLimits& limits : kShorter) {
+    page = page_of(with_short_texts(json, limits), options);
+    if (page.size() <= kPageLimit) return page;
+  }
+  cut = page.size() < whole.size() / 2;
+  return cut ? page : whole;
+}
+
+}  // namespace
+
+std::string render_html(const Json& json, const HtmlOptions& options) {
+  bool cut = false;
+  std::string page = small_page_of(json, options, cut);
   bool whole = true;
   const std::string data = page_data(json, page.size(), whole);
   put(page, kDataWholeMark, whole ? " data-whole=\"yes\"" : "");
-  put(page, kDataNoteMark,
+  const std::string note =
       whole            ? "The report that this page was made from is in it, whole."
       : data == "null" ? "The report that this page was made from is too large to be in it: it is in report.json."
                        : "The report that this page was made from is in it, shortened: timelines, and in a very large "
                          "one curves and "
-                         "output, are in report.json alone.");
+                         "output, are in report.json alone.";
+  put(page, kDataNoteMark, cut ? "Long texts are cut in this page: report.json has them whole. " + note : note);
   put(page, kDataMark, data);
   return page;
 }

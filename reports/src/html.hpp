@@ -22,7 +22,4 @@ nlohmann::json case_views(const Report& report, std::string_view open_case);
 // The picture next to a status: passed, failed, partial, skipped, fault.
 std::string_view icon_of(std::string_view status);
 
-// A word of a shell command, quoted when it needs to be.
-std::string shell_word(std::string_view word);
-
 }  // namespace labrig::reports

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "causes.hpp"
 #include "chart_views.hpp"
 #include "html.hpp"
 #include "svg/axis.hpp"
@@ -107,10 +109,30 @@ std::string hazard_heading(const Hazard& hazard) {
   return fmt::format("{}: {} and {}", heading, place(hazard.earlier_stream), place(hazard.later_stream));
 }
 
+// Of two hazards that differ in their numbers only (a buffer's, an operation's) one is enough.
+std::string without_numbers(const Hazard& hazard) {
+  std::string text = hazard_heading(hazard) + hazard.text;
+  std::erase_if(text, [](unsigned char letter) { return letter >= '0' && letter <= '9'; });
+  return text;
+}
+
+// Which later hazards, by their number, say the same as hazard `first`; empty where an earlier one says it already.
+std::optional<Json> alike(const std::vector<Hazard>& hazards, std::size_t first) {
+  Json numbers = Json::array();
+  for (std::size_t i = 0; i < hazards.size(); ++i) {
+    if (i == first || without_numbers(hazards[i]) != without_numbers(hazards[first])) continue;
+    if (i < first) return std::nullopt;
+    numbers.push_back({{"number", i + 1}, {"buffer", hazards[i].buffer}});
+  }
+  return numbers;
+}
+
 Json hazard_views(const Case& c) {
   Json out = Json::array();
   for (std::size_t i = 0; i < c.hazards.size(); ++i) {
     const Hazard& hazard = c.hazards[i];
+    const std::optional<Json> more = alike(c.hazards, i);
+    if (!more) continue;
     Json rows = Json::array();
     const auto add = [&](std::string_view term, const std::string& value) {
       if (!value.empty()) rows.push_back({{"term", term}, {"value", value}});
@@ -124,6 +146,8 @@ Json hazard_views(const Case& c) {
     out.push_back({{"number", i + 1},
                    {"heading", hazard_heading(hazard)},
                    {"text", hazard.text},
+                   {"alike", *more},
+                   {"has_alike", !more->empty()},
                    {"rows", rows},
                    {"has_rows", !rows.empty()}});
   }
@@ -151,6 +175,25 @@ Json mismatch_views(const Case& c) {
                    {"pattern_text", mismatch.pattern_text}});
   }
   return out;
+}
+
+// The checks that lost points in a case: "bytes-up, time".
+std::string lost_in(const Report& report, const Case& c) {
+  std::string out;
+  for (const Check& check : report.checks)
+    for (const Share& share : check.cases)
+      if (lost(check) && share.case_id == c.id && share.share < 1) out += (out.empty() ? "" : ", ") + check.id;
+  return out;
+}
+
+// A call that came back with right values may still have cost points: then "ok" alone would be misread.
+void add_state(const Report& report, const Case& c, Json& view) {
+  const std::string checks = c.status == "ok" ? lost_in(report, c) : "";
+  const Shown shown = checks.empty() ? shown_as(c) : Shown{"partial", "partial"};
+  view["icon"] = shown.icon;
+  view["tone"] = shown.tone;
+  view["status"] = !checks.empty() ? "points lost in " + checks
+                                   : words(c.status) + (c.status == "ok" || c.phase.empty() ? "" : ", in " + c.phase);
 }
 
 // The cases whose charts are drawn: the one that is unfolded, then the first.
@@ -189,12 +232,9 @@ Json case_views(const Report& report, std::string_view open_case) {
     Json view = {{"anchor", anchor(c.id)},
                  {"id", c.id},
                  {"open", c.id == open_case},
-                 {"icon", shown_as(c).icon},
-                 {"tone", shown_as(c).tone},
                  {"hidden", c.hidden},
                  {"summary", summary_of(c)},
                  {"time", time && *time > 0 ? time_text(*time) : ""},
-                 {"status", words(c.status) + (c.status == "ok" || c.phase.empty() ? "" : ", in " + c.phase)},
                  {"reason", c.reason.text},
                  {"about", about_view(c)},
                  {"hazards", hazards},
@@ -209,6 +249,7 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"has_zeros", !zeros.empty()},
                  {"output", c.output},
                  {"output_cut", c.output_cut}};
+    add_state(report, c, view);
     add_chart_views(c, i, drawn.contains(&c) ? most_bars : 0, view);
     out.push_back(std::move(view));
   }

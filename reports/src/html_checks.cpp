@@ -44,6 +44,9 @@ Json explain_view(const Check& check) {
   return rows;
 }
 
+// A negative figure (an overlap that costs time) is no multiple of anything.
+bool has_ratio(const CheckMetrics& metrics) { return metrics.ratio && metrics.value.value_or(0) >= 0; }
+
 Json evidence_view(const CheckMetrics& metrics) {
   Json rows = Json::array();
   const auto add = [&](std::string_view term, std::optional<double> value, std::string_view unit) {
@@ -52,7 +55,7 @@ Json evidence_view(const CheckMetrics& metrics) {
   add("yours", metrics.value, metrics.unit);
   add("reference", metrics.reference, metrics.unit);
   add("limit", metrics.limit, metrics.unit);
-  if (metrics.ratio) {
+  if (has_ratio(metrics)) {
     rows.push_back({{"term", "ratio"}, {"value", ratio_text(*metrics.ratio)}, {"exact", exact(*metrics.ratio, "")}});
   }
   return rows;
@@ -84,7 +87,7 @@ Json check_view(const Check& check, const HtmlOptions& options, const Json& also
   const Json explain = explain_view(check), evidence = evidence_view(check.metrics), shares = shares_view(check);
   const bool repeated = check.explain && check.explain->what == check.reason.text;
   // A limit decides differently from a ratio: bands are only for ratio rules.
-  const bool banded = check.metrics.ratio && !check.metrics.limit;
+  const bool banded = has_ratio(check.metrics) && !check.metrics.limit;
   const std::string link = options.handout.empty() ? "" : safe_link(options.handout + "#" + anchor(check.handout));
   Json facts = Json::array();
   for (const std::string& fact : check.facts) facts.push_back({{"id", fact}, {"text", fact_text(fact)}});

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -42,10 +44,18 @@ inline bool flag(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_boolean() && value.get<bool>();
 }
-inline std::int64_t integer(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
+// Whole numbers may be written as 2.0; what 64 bits do not hold becomes the nearest that they do.
+inline std::int64_t integer_of(const Json& value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (value.is_number_unsigned())
+    return static_cast<std::int64_t>(std::min(value.get<std::uint64_t>(), static_cast<std::uint64_t>(kMost)));
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_number_float()) return 0;
+  const auto number = value.get<double>();
+  if (!(std::abs(number) < 9.2e18)) return number > 0 ? kMost : std::numeric_limits<std::int64_t>::min();
+  return std::llround(number);
 }
+inline std::int64_t integer(const Json& object, const char* key) { return integer_of(member(object, key)); }
 
 inline const Json& list(const Json& object, const char* key) {
   static const Json empty = Json::array();

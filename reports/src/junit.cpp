@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,14 +30,25 @@ std::string attribute(std::string_view name, const std::string& value) {
   return fmt::format(" {}=\"{}\"", name, escape_html(line));
 }
 
-// "2026-12-01T10:20:30", as xs:dateTime without a zone; the start of 1970 when the report does not say.
+// Both schemas want names of more than blanks.
+std::string named(const std::string& name, const char* otherwise) {
+  return name.find_first_not_of(' ') == std::string::npos ? otherwise : name;
+}
+
+// "2026-12-01T10:20:30", as xs:dateTime without a zone: digits in their places, and a day and a time that there are;
+// the start of 1970 when the report says none.
 std::string timestamp(const std::string& generated_at) {
-  const std::string time = generated_at.substr(0, 19);
-  constexpr std::string_view kShape = "0000-00-00T00:00:00";
-  bool fits = time.size() == kShape.size();
-  for (std::size_t i = 0; fits && i < time.size(); ++i)
-    fits = kShape[i] == '0' ? std::isdigit(static_cast<unsigned char>(time[i])) != 0 : time[i] == kShape[i];
-  return fits ? time : "1970-01-01T00:00:00";
+  const std::string none = "1970-01-01T00:00:00", time = generated_at.substr(0, none.size());
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  if (time.size() < none.size()) return none;
+  for (std::size_t i = 0; i < none.size(); ++i)
+    if (is_digit(none[i]) ? !is_digit(time[i]) : time[i] != none[i]) return none;
+  const auto number = [&](std::size_t at, std::size_t digits) { return std::stoi(time.substr(at, digits)); };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  const bool there = day.ok() && number(0, 4) > 0 && number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) < 60;
+  return there ? time : none;
 }
 
 std::string outcome(const Check& check) {
@@ -112,7 +124,7 @@ std::string render_junit(const nlohmann::json& json, std::string_view file) {
   const Report report = read_report(json);
   const Counts counts = counted(report);
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite";
-  out += attribute("name", report.lab_title.empty() ? "labrig" : report.lab_title);
+  out += attribute("name", named(report.lab_title, "labrig"));
   out += attribute("package", report.lab_id);
   out += fmt::format(" id=\"0\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
                      report.checks.size(), counts.failures, counts.errors, counts.skipped, seconds_of(json));
@@ -120,7 +132,7 @@ std::string render_junit(const nlohmann::json& json, std::string_view file) {
   out += properties(report);
   Names names;
   for (const Check& check : report.checks)
-    out += test_case(report, check, names.unused(check.id.empty() ? "unnamed" : check.id), file);
+    out += test_case(report, check, names.unused(named(check.id, "unnamed")), file);
   std::string said = report.verdict;
   if (report.next_step) said += "\nnext: " + report.next_step->text + "\n" + report.next_step->command;
   out += "    <system-out>" + text_of(said) + "</system-out>\n    <system-err></system-err>\n";

@@ -1,128 +1,50 @@
-// The report for a comment on GitHub. Nothing of a submission or a lab has a meaning here: a text is either in a code
-// span of harmless characters, in a fence longer than any run of backticks in it, or escaped character by character
-// and never at the start of a line.
+// The report for a comment on GitHub, or for the page of a step. Nothing of a submission or a lab has a meaning here: a
+// text is either in a code span of harmless characters, in a fence longer than any run of backticks in it, or escaped
+// (markdown_text.hpp) and never at the start of a line.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 
 #include "causes.hpp"
 #include "format_renderers.hpp"
+#include "markdown_text.hpp"
 #include "model.hpp"
+#include "text.hpp"
 #include "units.hpp"
 
 namespace labrig::reports {
 namespace {
 
-// Keeps links, mentions, references and emoji from forming; nothing is seen of it.
-constexpr std::string_view kGap = "&#8203;";
+using namespace markdown;
 
-bool ends_in(const std::string& text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  return std::equal(lower.rbegin(), lower.rend(), text.rbegin(),
-                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-}
-
-bool word_sign(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
-
-// Whether text[at], a colon, could start "://" or an emoji. Times of day (09:26:53) are none.
-bool colon_means(std::string_view text, std::size_t at) {
-  const std::string_view rest = text.substr(at + 1);
-  if (rest.starts_with("//")) return true;
-  std::size_t length = 0;
-  bool digits = true;
-  for (; length < rest.size() && (word_sign(rest[length]) || rest[length] == '+'); ++length)
-    digits = digits && std::isdigit(static_cast<unsigned char>(rest[length])) != 0;
-  return length > 0 && length < rest.size() && rest[length] == ':' && !(digits && length == 2);
-}
-
-// Whether text[at], an @, could start a mention or stand in an address; in twenty-chunks@desktop it does not.
-bool at_means(std::string_view text, std::size_t at) {
-  if (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) return true;
-  std::size_t end = at + 1;
-  while (end < text.size() && word_sign(text[end])) ++end;
-  return end < text.size() && (text[end] == '.' || text[end] == '/' || text[end] == '@');
-}
-
-// Running text. Punctuation becomes references, which no Markdown takes for its own signs, or gets a backslash.
-// Newlines become breaks: the text stays on its line.
-std::string escape(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool word_follows = i + 1 < text.size() && word_sign(text[i + 1]);
-    if (c == '\n') {
-      out += "<br>";
-    } else if (c == '\t' || c == '\r') {
-      out += ' ';
-    } else if (std::string_view("&<>\"\\`|~$[]").find(c) != std::string_view::npos) {
-      out += fmt::format("&#{};", static_cast<int>(c));
-    } else if (c == '*' || c == '_') {
-      out += '\\';
-      out += c;
-    } else if (c == '@' || c == '#') {
-      out += fmt::format("&#{};{}", static_cast<int>(c), c == '#' || at_means(text, i) ? kGap : "");
-    } else if ((c == ':' && colon_means(text, i)) || ((c == '!' || c == '%') && word_follows)) {
-      out += c;
-      out += kGap;
-    } else if (c == '.' && ends_in(out, "www")) {
-      out += kGap;
-      out += c;
-    } else if (c == '-' && ends_in(out, "gh")) {
-      out += c;
-      out += kGap;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-// Ids, hashes: a code span where every character is harmless.
-std::string code(std::string_view text) {
-  const bool harmless = !text.empty() && text.front() != '@' && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("-_.@:+=/").find(c) != std::string_view::npos;
-  });
-  return harmless ? fmt::format("`{}`", text) : escape(text);
-}
-
-// A block as it is. The fence is longer than every run of backticks inside, so nothing inside ends it.
-std::string fenced(std::string_view text, std::string_view language) {
-  std::size_t longest = 2, run = 0;
-  for (const char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  return fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
-}
-
-// Blocks and rows up to the limit. After the first that does not fit nothing is taken any more.
+// Blocks and rows, each section up to its share of the limit. What does not fit is counted.
 class Page {
  public:
-  void add(const std::string& piece) {
-    constexpr std::size_t kNote = 200;
-    cut_ = cut_ || text_.size() + piece.size() + kNote > kMarkdownLimit;
-    if (!cut_) text_ += piece;
+  explicit Page(std::size_t limit) : limit_(limit) {}
+  bool add(const std::string& piece, double share) {
+    const bool fits = static_cast<double>(text_.size() + piece.size()) <= share * static_cast<double>(limit_);
+    if (fits) text_ += piece;
+    return fits;
   }
-  std::string take() && {
-    if (cut_) text_ += "\n_Cut here: there is more than fits in one comment. The report holds all of it._\n";
-    return std::move(text_);
-  }
+  std::string take() && { return std::move(text_); }
 
  private:
+  std::size_t limit_;
   std::string text_;
-  bool cut_ = false;
 };
+// The table may fill half the page, what is said of lost points most of the rest; a note finds room behind each.
+constexpr double kTable = 0.5, kTableNote = 0.51, kLost = 0.85, kLostNote = 0.86, kPrinted = 0.95, kEnd = 1;
+
+// Of names: so much that all of the heading fits on any page, whatever has to be escaped in it.
+std::string brief(const std::string& name) { return code(printable(name, Lines::one, 300)); }
 
 std::string heading(const Report& report) {
   std::string out =
-      fmt::format("## Lab {} {}: {}\n\n", code(report.lab_id), code(report.lab_version), code(report.name));
-  out += fmt::format("**Verdict:** {}\n\n", escape(report.verdict));
+      fmt::format("## Lab {} {}: {}\n\n", brief(report.lab_id), brief(report.lab_version), brief(report.name));
+  out += fmt::format("**Verdict:** {}\n\n", escaped(report.verdict));
   if (report.score) {
     out += fmt::format("**Score:** {} / {}, {} (pass mark {} %)\n", points_text(*report.score),
                        points_text(report.max_score), report.passed ? "passed" : "not passed",
@@ -135,7 +57,7 @@ std::string heading(const Report& report) {
 
 std::string next_step(const Report& report) {
   if (!report.next_step) return {};
-  std::string out = fmt::format("\n**Next:** {}\n", escape(report.next_step->text));
+  std::string out = fmt::format("\n**Next:** {}\n", escaped(report.next_step->text));
   if (!report.next_step->command.empty()) out += "\n" + fenced(report.next_step->command, "sh");
   return out;
 }
@@ -148,20 +70,26 @@ std::string_view word_of(std::string_view status) {
 
 void add_table(const Report& report, Page& page) {
   if (report.checks.empty()) return;
-  page.add("\n### Checks\n\n| Check | Task | Result | Points | What holds |\n|---|--:|---|--:|---|\n");
+  page.add("\n### Checks\n\n| Check | Task | Result | Points | What holds |\n|---|--:|---|--:|---|\n", kTable);
+  std::size_t left_out = 0;
   for (const Check& check : report.checks) {
-    page.add(fmt::format("| {} | {} | {} | {} / {} | {}{} |\n", code(check.id), check.task, word_of(check.status),
-                         points_text(check.points), points_text(check.max_points), escape(check.title),
-                         check.hidden ? " (hidden)" : ""));
+    const std::string row = fmt::format("| {} | {} | {} | {} / {} | {}{} |\n", code(check.id), check.task,
+                                        word_of(check.status), points_text(check.points), points_text(check.max_points),
+                                        escaped(check.title), check.hidden ? " (hidden)" : "");
+    if (left_out > 0 || !page.add(row, kTable)) ++left_out;
   }
+  if (left_out > 0)
+    page.add(fmt::format("| … | | | | {} more {} not fit here: report.json has all of it |\n", left_out,
+                         left_out == 1 ? "check does" : "checks do"),
+             kTableNote);
 }
 
 std::string point(std::string_view label, const std::string& text) {
-  return text.empty() ? std::string() : fmt::format("- **{}:** {}\n", label, escape(text));
+  return text.empty() ? std::string() : fmt::format("- **{}:** {}\n", label, escaped(text));
 }
 
 std::string explanation(const Check& check, const Check& cause) {
-  std::string out = fmt::format("\n#### {}: {}\n\n", code(check.id), escape(check.title));
+  std::string out = fmt::format("\n#### {}: {}\n\n", code(check.id), escaped(check.title));
   if (&cause != &check) return out + fmt::format("- **Cause:** lost with {}\n", code(cause.id));
   // The evidence often quotes the reason.
   if (!check.explain || check.explain->evidence != check.reason.text) out += point("Reason", check.reason.text);
@@ -173,13 +101,37 @@ std::string explanation(const Check& check, const Check& cause) {
 
 void add_lost(const Report& report, Page& page) {
   const auto causes = causes_of(report);
-  bool first = true;
+  std::size_t told = 0, left_out = 0;
   for (const Check& check : report.checks) {
     if (!lost(check)) continue;
-    if (first) page.add("\n### Lost points\n");
-    first = false;
-    page.add(explanation(check, *causes.at(&check)));
+    const std::string head = told + left_out == 0 ? "\n### Lost points\n" : "";
+    const bool fits = left_out == 0 && page.add(head + explanation(check, *causes.at(&check)), kLost);
+    ++(fits ? told : left_out);
   }
+  if (left_out > 0)
+    page.add(fmt::format("\nWhy {} {} points does not fit here: report.json has all of it.\n", left_out,
+                         told == 0 ? "checks lost" : "more checks lost"),
+             kLostNote);
+}
+
+// What kept labrig from grading, each reason once with the checks that it stopped.
+void add_faults(const Report& report, Page& page) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const Check& check : report.checks) {
+    if (word_of(check.status) != "fault" || check.reason.text.empty()) continue;
+    const auto same =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == check.reason.text; });
+    (same == reasons.end() ? reasons.emplace_back(check.reason.text, std::vector<std::string>()) : *same)
+        .second.push_back(code(check.id));
+  }
+  if (reasons.empty()) return;
+  std::string block = "\n### Why there are no points\n\n";
+  for (const auto& [reason, checks] : reasons) {
+    const std::string others = checks.size() == 1 ? "" : fmt::format(" and {} more", checks.size() - 1);
+    block += fmt::format("- {}{}: {}\n", checks[0], others, escaped(reason));
+  }
+  if (!page.add(block, kLost))
+    page.add("\nWhy labrig could not grade does not fit here: report.json has it.\n", kLostNote);
 }
 
 // The first lines of the first case in which the submission printed something.
@@ -199,25 +151,33 @@ std::string printed(const Report& report) {
   return {};
 }
 
+void add_printed(const Report& report, Page& page) {
+  const std::string block = printed(report);
+  if (!page.add(block, kPrinted))
+    page.add("\nWhat the submission printed does not fit here: report.json has it.\n", kPrinted);
+}
+
 void add_environment(const Report& report, Page& page) {
   if (report.environment.empty() && report.notes.empty()) return;
-  page.add("\n### Environment\n\n| | |\n|---|---|\n");
-  for (const auto& [name, value] : report.environment) page.add(fmt::format("| {} | {} |\n", name, escape(value)));
-  if (!report.hash.empty()) page.add(fmt::format("| submission | {} |\n", code(report.hash)));
-  if (!report.notes.empty()) page.add("\n");
-  for (const std::string& note : report.notes) page.add(point("Note", note));
+  std::string block = "\n### Environment\n\n| | |\n|---|---|\n";
+  for (const auto& [name, value] : report.environment) block += fmt::format("| {} | {} |\n", name, escaped(value));
+  if (!report.hash.empty()) block += fmt::format("| submission | {} |\n", code(report.hash));
+  if (!report.notes.empty()) block += "\n";
+  for (const std::string& note : report.notes) block += point("Note", note);
+  if (!page.add(block, kEnd)) page.add("\nThe environment does not fit here: report.json has it.\n", kEnd);
 }
 
 }  // namespace
 
-std::string render_markdown(const nlohmann::json& json) {
+std::string render_markdown(const nlohmann::json& json, std::size_t limit) {
   const Report report = read_report(json);
-  Page page;
-  page.add(heading(report));
-  page.add(next_step(report));
+  Page page(limit);
+  page.add(heading(report), kEnd);
+  page.add(next_step(report), kEnd);
   add_table(report, page);
   add_lost(report, page);
-  page.add(printed(report));
+  add_faults(report, page);
+  add_printed(report, page);
   add_environment(report, page);
   return std::move(page).take();
 }

@@ -85,6 +85,7 @@ Report read_report(const Json& json) {
   report.score = maybe_number(json, "score");
   report.max_score = number(json, "max_score");
   report.passed = flag(json, "passed");
+  report.students_copy = text(json, "copy") == "student";
   report.verdict = text(json, "verdict");
   if (const Json& step = member(json, "next_step"); step.is_object()) {
     report.next_step = Report::NextStep{text(step, "check"), prose(step, "text"), text(step, "command")};

@@ -131,6 +131,7 @@ struct Report {
   std::optional<double> score;
   double max_score = 0;
   bool passed = false;
+  bool students_copy = false;  // without what hidden cases hold
   struct NextStep {
     std::string check, text, command;
   };

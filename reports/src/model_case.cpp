@@ -2,6 +2,8 @@
 #include "model_case.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "json_read.hpp"
@@ -45,11 +47,28 @@ std::optional<Trace> read_trace(const Json& json) {
   return trace;
 }
 
+// A clock starts with the call. One that counts from somewhere else is so far on that picoseconds are lost in a double,
+// and all spans would fall together: its first moment becomes the start.
+double start_of(const Trace& trace) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  double first = std::numeric_limits<double>::infinity();
+  for (const Span& span : trace.timeline) first = std::min(first, span.start_ps);
+  for (const MemoryPoint& point : trace.memory) first = std::min(first, point.time_ps);
+  return std::isfinite(first) && first > kExact ? first : 0;
+}
+
+void start_at(double start, Trace& trace) {
+  for (Span& span : trace.timeline) span.start_ps -= start, span.end_ps -= start;
+  for (MemoryPoint& point : trace.memory) point.time_ps -= start;
+  trace.end_ps = std::max(trace.end_ps - start, 0.0);
+  if (trace.peak_ps) trace.peak_ps = std::max(*trace.peak_ps - start, 0.0);
+}
+
 Hazard read_hazard(const Json& json) {
   const Json &earlier = member(json, "earlier"), &later = member(json, "later");
   const auto stream = [](const Json& side) {
     const Json& value = member(side, "stream");
-    return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+    return value.is_number() ? std::optional(integer_of(value)) : std::nullopt;
   };
   return {text(json, "kind"),    prose(json, "text"),
           text(earlier, "what"), text(later, "what"),
@@ -124,6 +143,11 @@ Case read_case(const Json& json) {
   const Json& trace = member(json, "trace");
   c.submission_trace = read_trace(member(trace, "submission"));
   c.reference_trace = read_trace(member(trace, "reference"));
+  const double start = c.submission_trace ? start_of(*c.submission_trace) : 0;
+  if (c.submission_trace) start_at(start, *c.submission_trace);
+  if (c.reference_trace) start_at(start_of(*c.reference_trace), *c.reference_trace);
+  for (Hazard& hazard : c.hazards)
+    if (hazard.time_ps) hazard.time_ps = std::max(*hazard.time_ps - start, 0.0);
   return c;
 }
 

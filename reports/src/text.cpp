@@ -40,11 +40,20 @@ Decoded decode(std::string_view s) {
 
 bool between(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
 
+// Numbers that will never be characters: XML forbids some, HTML counts all as errors.
+bool no_character(char32_t c) { return (c & 0xfffe) == 0xfffe || between(c, 0xfdd0, 0xfdef); }
+
+// Letters without a shape: two names that differ in one look alike.
+bool filler(char32_t c) {
+  return c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 || c == 0x3164 || c == 0xffa0;
+}
+
 // What has no shape of its own but changes how its neighbours look. Joiners (U+200C, U+200D) stay: scripts need them.
 bool invisible(char32_t c) {
-  return c < 0x20 || between(c, 0x7f, 0x9f) || c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e ||
-         c == 0x200f || between(c, 0x2028, 0x202e) || between(c, 0x2060, 0x206f) || c == 0xfeff ||
-         between(c, 0xfff9, 0xfffb) || (c & 0xfffe) == 0xfffe || between(c, 0xe0000, 0xe0fff);
+  return c < 0x20 || between(c, 0x7f, 0x9f) || c == 0xad || c == 0x61c || between(c, 0x180b, 0x180f) || c == 0x200b ||
+         c == 0x200e || c == 0x200f || between(c, 0x2028, 0x202e) || between(c, 0x2060, 0x206f) || c == 0xfeff ||
+         between(c, 0xfff9, 0xfffb) || between(c, 0x13430, 0x1343f) || between(c, 0x1bca0, 0x1bca3) ||
+         between(c, 0x1d173, 0x1d17a) || between(c, 0xe0000, 0xe0fff) || no_character(c) || filler(c);
 }
 
 bool combining(char32_t c) {
@@ -139,6 +148,16 @@ std::string anchor(std::string_view text) {
     if (u >= 0x80 || (std::isalnum(u) == 0 && c != '-' && c != '_' && c != '.')) c = '-';
   }
   return out;
+}
+
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./+@:,").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace labrig::reports

@@ -25,5 +25,7 @@ std::string escape_html(std::string_view text);
 std::string safe_link(std::string_view address);
 // Letters, digits, '-', '_', '.' kept, everything else '-': for ids and anchors.
 std::string anchor(std::string_view text);
+// A word of a shell command, quoted when it needs to be.
+std::string shell_word(std::string_view word);
 
 }  // namespace labrig::reports

@@ -46,7 +46,7 @@
   status.setAttribute("role", "status");
   const words = make("input", { type: "search", id: "filter", placeholder: "bytes, time, a case …" });
   const state = make("select", { id: "filter-status" });
-  for (const [value, text] of [["", "every status"], ["lost", "points lost"], ["failed", "failed"], ["partial", "partial"], ["passed", "passed"], ["skipped", "skipped"]])
+  for (const [value, text] of [["", "every status"], ["lost", "points lost"], ["failed", "failed"], ["partial", "partial"], ["passed", "passed"], ["skipped", "skipped"], ["fault", "could not be judged"]])
     state.append(make("option", { value, textContent: text }));
   const fits = (card) => {
     const is = (name) => card.classList.contains(name);
@@ -88,22 +88,24 @@
   document.querySelector("main > header, main > h1").after(tools);
 
   // Commands to copy.
-  const copy = async (text) => {
+  // A page from a file may have no clipboard; then the old way, which copies what is selected, and that stays selected.
+  const copy = async (command) => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(command.textContent);
+      return true;
     } catch {
-      const area = make("textarea", { value: text });  // a page from a file may have no clipboard
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
+      getSelection().selectAllChildren(command);
+      try {
+        return document.execCommand("copy");
+      } catch {
+        return false;
+      }
     }
   };
   for (const command of $(".command")) {
-    const mine = button("Copy", (self) => {
-      copy(command.textContent);
-      self.textContent = "Copied";
-      setTimeout(() => (self.textContent = "Copy"), 2000);
+    const mine = button("Copy", async (self) => {
+      self.textContent = (await copy(command)) ? "Copied" : "Selected: press Ctrl+C";
+      setTimeout(() => (self.textContent = "Copy"), 4000);
     }, { className: "copy" });
     command.after(mine);
   }

@@ -112,6 +112,16 @@ async function commandsAreCopied(page) {
   await page.locator("button.copy").first().click();
   const [copied, command] = await Promise.all([page.evaluate(() => navigator.clipboard.readText()), page.locator(".command").first().textContent()]);
   expect(copied === command, `copied is '${copied}', not '${command}'`);
+  // Where no way to copy works the page says so, and the command is selected for the reader's own keys.
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+    document.execCommand = () => false;
+  });
+  const second = page.locator("button.copy").last();
+  await second.click();
+  await second.getByText("Selected").waitFor();
+  const selected = await page.evaluate(() => getSelection().toString());
+  expect(selected === (await page.locator(".command").last().textContent()), `selected is '${selected}'`);
 }
 
 async function timelinesGrow(page) {

@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import sys
+import unicodedata
 import xml.etree.ElementTree as xml
 
 MIB = 1 << 20
@@ -22,6 +23,7 @@ def check_junit(folder, report):
     assert len({(c.get("classname"), c.get("name")) for c in cases}) == len(cases), "two tests of one name"
     for case, check in zip(cases, report["checks"]):
         assert (case.find("failure") is not None) == (check["status"] in ("failed", "partial"))
+        assert case.get("name").strip() and case.get("classname").strip()
         assert case.find("failure") is None or case.find("failure").text.strip(), "GitLab shows the text"
         assert case.get("file") is None
     assert len(suite.findall("testcase/failure")) == int(suite.get("failures"))
@@ -61,6 +63,21 @@ def check_trace(folder, report):
             assert isinstance(event["ts"], (int, float)) and 0 <= event["ts"] < 1e9
 
 
+def hides(sign):
+    """Whether a sign has no shape, or changes how its neighbours look. Written from Unicode's tables."""
+    c = ord(sign)
+    joiners, numbers = (0x200C, 0x200D), (*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD)
+    return (unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in joiners + numbers
+            or c & 0xFFFE == 0xFFFE or 0xFDD0 <= c <= 0xFDEF)
+
+
+def check_signs(folder):
+    """No file has a sign that moves, hides or reorders, but the line breaks of its format and the gaps of Markdown."""
+    for name in ("junit.xml", "results.json", "report.md", "github.md", "report.csv", "trace.json", "report.html"):
+        text = (folder / name).read_bytes().decode("utf-8")
+        assert not {sign for sign in set(text) - set("\n\r\t") if hides(sign)}, (folder.name, name)
+
+
 def check_texts(folder, hostile):
     for name in ("report.md", "github.md"):
         page = (folder / name).read_bytes().decode("utf-8")
@@ -80,5 +97,6 @@ for folder in folders:
     check_gradescope(folder, report)
     check_trace(folder, report)
     check_texts(folder, folder.name.startswith("string-"))
+    check_signs(folder)
 assert len(folders) > 20
 print(f"python: {len(folders)} folders: xml (expat), csv, json read them, and say what report.json says")

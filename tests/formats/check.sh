@@ -14,4 +14,5 @@ for schema in jenkins windyroad; do
 done
 echo "xmllint: $(ls -d "$files"/*/ | wc -l) files valid against both schemas"
 python3 "$here/check.py" "$files"
+python3 "$here/families.py" "$files"
 python3 "$here/classroom.py" "$here/../golden/exports/classroom_payloads.json" "$files"

@@ -13,7 +13,10 @@ def stored(payload):
     scores = [test.get("score") for test in tests]
     if any(not isinstance(score, (int, float)) for score in scores):
         return "damaged"  # a missing score makes the sum null, a text is joined to it
-    return sum(scores)
+    total = 0
+    for score in scores:  # one by one, as the reporter does; sum() of later Pythons makes up for what rounding took
+        total += score
+    return total
 
 
 recorded = json.loads(pathlib.Path(sys.argv[1]).read_text("utf-8"))

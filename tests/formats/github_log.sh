@@ -30,8 +30,54 @@ grade --json >json 2>/dev/null
 ! grep -qF '##[' json || fail "a command stands in the JSON"
 python3 -c 'import json; assert "##[add-mask]" in str(json.load(open("json")))' || fail "JSON reads differently"
 
+# What is rendered later is held against the schema first, and shows students nothing of hidden cases either.
+export GITHUB_ACTIONS=true
+python3 - report/report.json <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+report["cases"] = [dict(scenario="s", kind="k", device="cpu", profile=None, seed=None, visibility="hidden", id="hidden@x",
+                        status="wrong_values", phase="call", reason={"code": "wrong-values", "text": "of 4711"}, parameters={},
+                        output={"text": "4711", "cut": False}, metrics={}, figures={}, reference={}, hazards=[], notes=[],
+                        trace=None)]
+report["checks"][0]["reason"]["text"] = "of 4711"
+report["checks"][0]["explain"] = dict.fromkeys(("what", "where", "cause", "next", "evidence"), "of 4711")
+json.dump(report, open("hidden.json", "w"))
+report["checks"][1]["points"] = -1
+report["checks"][2]["status"] = "<b>"
+json.dump(report, open("bad.json", "w"))
+PYTHON
+GITHUB_STEP_SUMMARY=later GITHUB_OUTPUT=output2 "$labrig" report render hidden.json --out rendered \
+  --format github,classroom,gradescope >log2 2>&1 || fail "a report is not rendered: $(cat log2)"
+cut -d= -f2- output2 | base64 -d >payload
+! grep -q 4711 log2 later payload rendered/github.md rendered/results.json || fail "a hidden case is told"
+"$labrig" report render hidden.json --out rendered --format markdown >/dev/null && grep -q 4711 rendered/report.md ||
+  fail "the instructor's copy does not tell it"
+
+for bad in bad.json log later nothing.json; do
+  "$labrig" report render $bad --out refused --format junit >refusal 2>&1 && fail "$bad is rendered" || [ $? = 2 ] ||
+    fail "$bad does not end with 2"
+  grep -q '^  why: ' refusal && grep -q '^  fix: ' refusal || fail "no reason is told for $bad"
+done
+[ ! -e refused ] || fail "something was written of a report that is none"
+"$labrig" report render bad.json --out refused >refusal 2>&1 || true
+grep -q 'checks\[1\].points is -1' refusal && grep -q 'a number, 0 or more (and 1 more place)' refusal ||
+  fail "it is not told what is wrong where: $(cat refusal)"
+unset GITHUB_ACTIONS
+
 head -c 1048000 /dev/zero | tr '\0' x >full
 GITHUB_STEP_SUMMARY=full grade --out report2 --format github >/dev/null 2>&1
 [ "$(stat -c %s full)" -le 1048576 ] || fail "the page has more than 1 MiB and is lost"
 tail -c 200 full | grep -q 'did not fit' || fail "nothing says that a report is missing"
+# Room for a part of a report: it is cut, not left out.
+head -c 900000 /dev/zero | tr '\0' x >half
+python3 - report/report.json <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+report["checks"] = [dict(report["checks"][0], id=f"check-{i}", reason={"code": "x", "text": f"reason {i}"}) for i in range(5000)]
+report["max_score"] = sum(check["max_points"] for check in report["checks"])
+json.dump(report, open("many.json", "w"))
+PYTHON
+GITHUB_STEP_SUMMARY=half "$labrig" report render many.json --out many --format github >/dev/null
+[ "$(stat -c %s half)" -le 1048576 ] || fail "the page has more than 1 MiB and is lost"
+grep -q 'check-100' half && grep -q 'more checks do not fit here' half || fail "the report is not cut to the room that is left"
 echo "the log, the page and the output hold no command that a submission made up"

@@ -189,6 +189,9 @@ TEST(Hint, FindsTheLabOfACheckThatOnlyOneHas) {
 }
 
 TEST(Hint, ListsTheChecksForANameThatIsNone) {
+  const Outcome anywhere = run_labrig({"hint", "bites-up"}, "cd / &&");
+  EXPECT_EQ(anywhere.exit_code, 2);
+  EXPECT_NE(anywhere.text.find("transfer-cost: values-right, bytes-up"), std::string::npos) << anywhere.text;
   const Outcome outcome = run_labrig({"hint", "bites-up", "--lab", "transfer-cost"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.text.find("its checks are values-right, bytes-up"), std::string::npos) << outcome.text;

@@ -83,6 +83,12 @@ GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$work/summary.md exits 1 "$labrig" ci
 grep -q '^::error.*unfinished/submission.cpp\|^::notice.*unfinished/submission.cpp' "$work/said" || fail "there is no message at the file"
 ! grep -v '^::' "$work/said" | grep -qF '##[error]' || fail "a command was forged"
 
+test_that "each submission's result for Classroom has an output of its own"
+config "$(entry good transfer-cost 'formats = ["classroom"]'; entry broken pinned-nonblocking 'formats = ["classroom"]')"
+GITHUB_ACTIONS=true GITHUB_OUTPUT=$work/output exits 3 "$labrig" ci
+equal "$(cut -d= -f1 "$work/output" | tr '\n' ' ')" "result result-transfer-cost result result-pinned-nonblocking "
+equal "$(sed -n 's/^result-transfer-cost=//p' "$work/output")" "$(cat out/good/classroom.txt)"
+
 test_that "GitLab gets the JUnit file that its merge requests show, asked for or not"
 printf 'schema = 1\nformats = ["json"]\n%s\n' "$(entry good)" >labrig.toml
 rm -r out

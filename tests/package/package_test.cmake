@@ -35,6 +35,8 @@ must_exist(${LABRIG} ${PREFIX}/bin/labrig-worker ${PREFIX}/bin/labrig-device ${P
   ${PREFIX}/lib/liblabrig-sdk.so ${PREFIX}/include/labrig/tensor.hpp ${PREFIX}/include/labrig/lab.hpp
   ${PREFIX}/include/labrig/abi.h ${PREFIX}/share/labrig/build.json ${PREFIX}/share/labrig/profiles
   ${PREFIX}/share/labrig/labs/transfer-cost/handout.html ${PREFIX}/lib/cmake/labrig/labrigConfig.cmake)
+must_exist(${PREFIX}/share/man/man1/labrig.1 ${PREFIX}/share/bash-completion/completions/labrig
+  ${PREFIX}/share/zsh/site-functions/_labrig ${PREFIX}/share/fish/vendor_completions.d/labrig.fish)
 run(0 "labrig [0-9]" ${LABRIG} --version)
 run(0 "\"fit\": true" ${LABRIG} doctor --json)
 run(0 "invalid-device-number" ${LABRIG} explain "CUDA error: invalid device ordinal")

@@ -1,5 +1,6 @@
 #include "build/compiler_messages.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,23 @@ bool is_from_a_tool(std::string_view line) {
   return speaker.starts_with("g++") || speaker.starts_with("c++") || speaker.starts_with("clang");
 }
 
+// "submission.cpp:(.text+0x1a): undefined reference to `helper(int)'" and "…: multiple definition of `helper(int)'; …":
+// what each is about, once, a line each.
+std::string linker_errors(const std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> found;
+  for (const std::string& line : lines)
+    for (const std::string_view sign : {"undefined reference to ", "multiple definition of "})
+      if (const std::size_t at = line.find(sign); at != std::string::npos) {
+        const std::string told = line.substr(at, std::min(kLongestLine, line.find(';', at) - at));
+        if (std::find(found.begin(), found.end(), told) == found.end()) found.push_back(told);
+      }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(found.size(), kMost); ++i) text += (i == 0 ? "" : "\n") + found[i];
+  if (found.size() > kMost) text += "\nand " + std::to_string(found.size() - kMost) + " more";
+  return text;
+}
+
 std::vector<std::string> lines_of(const std::string& output) {
   std::vector<std::string> lines;
   std::istringstream stream(output);
@@ -102,16 +120,15 @@ std::string first_error(const std::string& output) {
   const std::vector<std::string> lines = lines_of(output);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
-    if (is_error(line)) {
+    if (is_error(line) && !is_from_a_tool(line)) {
       const bool own = is_in_student_file(line);
       std::string told = own ? line : origin_of(lines, i) + without_folders(line);
       if (told.size() > kLongestLine) told.resize(kLongestLine), told += " …";
       if (own) told += code_below(lines, i);
       return told + missing_functions(lines, i) + more_errors(lines, i);
     }
-    // The linker: "submission.cpp:(.text+0x1a): undefined reference to `helper(int)'"
-    if (const std::size_t at = line.find("undefined reference to "); at != std::string::npos) return line.substr(at);
   }
+  if (const std::string linker = linker_errors(lines); !linker.empty()) return linker;
   return output.substr(0, 2000);
 }
 

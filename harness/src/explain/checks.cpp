@@ -38,11 +38,28 @@ Entry entry_of(const spec::LabSpec& lab, const spec::CheckSpec& check) {
   return entry;
 }
 
+// What the lab says of one code of the check's reasons, found by that code alone.
+Entry entry_of_cause(const Entry& check, const std::string& code, const spec::Cause& cause) {
+  Entry entry = check;
+  entry.id += "/" + code;
+  entry.causes = {cause.cause};
+  entry.fix = cause.next;
+  entry.codes = {code};
+  entry.patterns.clear();
+  return entry;
+}
+
 }  // namespace
 
 std::vector<Entry> entries_of_checks(const spec::LabSpec& lab) {
   std::vector<Entry> entries;
-  for (const spec::CheckSpec& check : lab.checks) entries.push_back(entry_of(lab, check));
+  for (const spec::CheckSpec& check : lab.checks) {
+    const Entry entry = entry_of(lab, check);
+    entries.push_back(entry);
+    for (const auto& [code, cause] : check.causes)
+      if (!has_placeholder(cause.cause) && !has_placeholder(cause.next))
+        entries.push_back(entry_of_cause(entry, code, cause));
+  }
   return entries;
 }
 

@@ -39,7 +39,8 @@ struct Catalogue {
 // none.
 Result<Catalogue> read_catalogue(const std::filesystem::path& folder);
 
-// One entry for each check of a lab: found by its id, its reason codes, its failed title and the texts of its reasons.
+// One entry for each check of a lab: found by its id, its reason codes, its failed title and the texts of its reasons;
+// and one for each code that the check has words of its own for.
 std::vector<Entry> entries_of_checks(const spec::LabSpec& lab);
 
 }  // namespace labrig::explain

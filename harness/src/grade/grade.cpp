@@ -107,7 +107,7 @@ Json case_json(const CaseOutcome& outcome) {
                {"mismatches", outcome.mismatches},
                {"charts", outcome.charts}};
   for (const Hazard& hazard : outcome.hazards) json["hazards"].push_back(to_json(hazard));
-  if (outcome.reason) json["reason"] = reason_json(outcome.reason->code, outcome.reason->text);
+  if (outcome.reason) json["reason"] = reason_json(outcome.reason->code, in_full(*outcome.reason));
   for (const auto& [name, value] : plan.parameters) json["parameters"][name] = value;
   for (const auto& [name, value] : outcome.figures) json["figures"][name] = number(value);
   const Json reference_trace = outcome.reference ? outcome.reference->trace : Json(nullptr);
@@ -137,7 +137,7 @@ Json grade(const spec::LabSpec& spec, std::span<const CaseOutcome> cases, const 
   report["max_score"] = max_score;
   report["passed"] = passed;
   report["verdict"] = verdict_sentence(spec, results, score, max_score, passed);
-  report["next_step"] = fault ? Json(nullptr) : next_step(results);
+  report["next_step"] = fault ? Json(nullptr) : next_step(spec, results);
   report["tasks"] = tasks_json(spec);
   report["checks"] = Json::array();
   for (const CheckResult& result : results) report["checks"].push_back(check_json(spec, result));

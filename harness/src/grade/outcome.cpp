@@ -1,5 +1,7 @@
 #include "grade/outcome.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "labrig/error.hpp"
@@ -152,6 +154,12 @@ Json to_json(const Hazard& hazard) {
   return json;
 }
 
+std::string in_full(const Reason& reason) {
+  if (reason.why.empty() && reason.fix.empty()) return reason.text;
+  const char* between = reason.why.empty() || reason.fix.empty() ? "" : "; ";
+  return fmt::format("{} ({}{}{})", reason.text, reason.why, between, reason.fix);
+}
+
 Json to_json(const CaseOutcome& outcome) {
   Json json = {{"plan", to_json(outcome.plan)},
                {"status", name_of(outcome.status)},
@@ -173,7 +181,8 @@ Json to_json(const CaseOutcome& outcome) {
                {"from_threads", outcome.from_threads},
                {"cpu_ms", outcome.cpu_ms},
                {"wall_ms", outcome.wall_ms}};
-  if (outcome.reason) json["reason"] = {{"code", outcome.reason->code}, {"text", outcome.reason->text}};
+  if (const std::optional<Reason>& reason = outcome.reason)
+    json["reason"] = {{"code", reason->code}, {"text", reason->text}, {"why", reason->why}, {"fix", reason->fix}};
   for (const auto& [name, finding] : outcome.findings)
     json["findings"][name] = {{"share", finding.share}, {"code", finding.code}, {"text", finding.text}};
   if (outcome.reference) json["reference"] = to_json(*outcome.reference);
@@ -187,7 +196,7 @@ CaseOutcome outcome_from(const Json& json) {
   outcome.status = status_from(json.at("status").get<std::string>());
   outcome.phase = phase_from(json.at("phase").get<std::string>());
   if (const Json& reason = json.at("reason"); !reason.is_null())
-    outcome.reason = Reason{reason.at("code"), reason.at("text")};
+    outcome.reason = Reason{reason.at("code"), reason.at("text"), reason.at("why"), reason.at("fix")};
   json.at("output").get_to(outcome.output);
   json.at("output_cut").get_to(outcome.output_cut);
   outcome.metrics = rows_from(json.at("metrics"));

@@ -39,7 +39,10 @@ bool returned(Status status);
 
 struct Reason {
   std::string code, text;
+  std::string why = {}, fix = {};  // where the submission threw a labrig::Error, which has them
 };
+// "text (why; fix)", or the text alone.
+std::string in_full(const Reason& reason);
 
 struct Finding {
   double share = 1;

@@ -68,7 +68,7 @@ const char* doing(Phase phase) {
 
 // The likely cause of a call that did not come back, and what to try.
 struct Advice {
-  const char *cause, *next;
+  std::string cause, next;
 };
 // By what lab::compare() and the gate say of a result.
 Advice advice_on_values(const std::string& code) {
@@ -89,9 +89,7 @@ Advice advice_on_values(const std::string& code) {
   return {"the values that came back are not those of the lab's definition", "compare one small case by hand"};
 }
 
-bool has_advice(const std::string& code) {
-  return std::string_view(advice_on_values(code).cause) != advice_on_values("").cause;
-}
+bool has_advice(const std::string& code) { return advice_on_values(code).cause != advice_on_values("").cause; }
 
 Advice advice(const CaseOutcome& outcome) {
   switch (outcome.status) {
@@ -100,7 +98,8 @@ Advice advice(const CaseOutcome& outcome) {
         return {"a call of abort(), a failed assert, or an exception that left a destructor or a noexcept function",
                 "look at what was printed last; `labrig check . --debug` in a debugger shows who aborts"};
       if (outcome.reason && outcome.reason->code != "crashed")
-        return {"the call threw an exception that nobody caught", "do what the message says, then check again"};
+        return {outcome.reason->why.empty() ? "the call threw an exception that nobody caught" : outcome.reason->why,
+                outcome.reason->fix.empty() ? "do what the message says, then check again" : outcome.reason->fix};
       return {"memory that is not the program's",
               "run `labrig check . --debug` in a debugger and look at the line where it stops"};
     case Status::timed_out:
@@ -128,8 +127,18 @@ std::string evidence(const CaseShare& share) {
   std::string text = names + ": " + reports::human(*q.value, unit);
   if (q.limit) text += ", at most " + reports::human(*q.limit, unit);
   if (q.reference) text += ", the reference has " + reports::human(*q.reference, unit);
-  if (q.ratio) text += " (" + reports::ratio_text(*q.ratio) + ")";
+  if (q.ratio && *q.value >= 0) text += " (" + reports::ratio_text(*q.ratio) + ")";
   return text;
+}
+
+// How often a call ends like this, and what the error itself counts: an error's why is its cause (advice()), but that
+// of missing memory is figures.
+std::string evidence_of_end(const CheckResult& result, const CaseShare& share) {
+  const auto alike = std::count_if(result.cases.begin(), result.cases.end(),
+                                   [&](const CaseShare& other) { return other.code == share.code; });
+  const std::string count = fmt::format("cases that end like this: {} of {}", alike, result.cases.size());
+  const bool figures = share.outcome->status == Status::out_of_memory && !share.outcome->reason->why.empty();
+  return figures ? fmt::format("{}; {}", share.outcome->reason->why, count) : count;
 }
 
 // What the wrong values of the case have in common, of the first comparison where that is clear.
@@ -199,7 +208,11 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
   }
   if (share.loss == Loss::case_end) {
     const Advice tip = advice(*share.outcome);
-    return {{"what", what}, {"where", where}, {"cause", tip.cause}, {"next", tip.next}, {"evidence", what}};
+    return {{"what", what},
+            {"where", where},
+            {"cause", tip.cause},
+            {"next", tip.next},
+            {"evidence", evidence_of_end(result, share)}};
   }
   const std::string first_hint = check.hints.empty() ? "" : check.hints.front();
   Json json = {{"what", what}, {"where", share.outcome->plan.id}, {"cause", ""}, {"next", first_hint}};
@@ -208,8 +221,13 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
     json["cause"] = fill(check.explain->cause, share);
     json["next"] = fill(check.explain->next, share);
   }
+  const auto own = check.causes.find(share.code);
+  if (own != check.causes.end()) {
+    json["cause"] = fill(own->second.cause, share);
+    json["next"] = fill(own->second.next, share);
+  }
   // The lab's words are about values; a result of another shape, type or kind asks for other ones.
-  if (share.condition->rule == spec::Rule::values && has_advice(share.code)) {
+  if (own == check.causes.end() && share.condition->rule == spec::Rule::values && has_advice(share.code)) {
     const Advice tip = advice_on_values(share.code);
     json["cause"] = tip.cause;
     json["next"] = tip.next;
@@ -221,21 +239,18 @@ Json explain(const spec::LabSpec& spec, const CheckResult& result) {
   return json;
 }
 
-Json next_step(std::span<const CheckResult> results) {
+Json next_step(const spec::LabSpec& spec, std::span<const CheckResult> results) {
   const CheckResult* first = first_to_mend(results);
   if (first == nullptr) return nullptr;
   const CaseShare& share = first->cases[*first->deciding];
   const spec::CheckSpec& check = *first->spec;
-  std::string text = check.hints.empty() ? check.title_failed : check.hints.front();
-  if (share.loss == Loss::case_end) {
-    // Of a crash the reason is long and stands beside the check; what to do is shorter.
-    const std::string next = advice(*share.outcome).next;
-    if (share.code == "crashed")
-      text = fmt::format("the call crashed in {}: {}", share.outcome->plan.id, next);
-    else
-      text = reason_text(share) + (share.outcome->status == Status::crashed ? "" : fmt::format(": {}", next));
-  }
-  return {{"check", check.id}, {"text", text}, {"command", fmt::format("labrig check . --task {}", check.task)}};
+  const std::string next = explain(spec, *first).at("next");
+  // A debugger shows where a crash is; nothing else that labrig prints does.
+  const bool debugger = share.loss == Loss::case_end && share.outcome->status == Status::crashed &&
+                        (share.code == "crashed" || share.code == "aborted");
+  return {{"check", check.id},
+          {"text", next.empty() ? check.title_failed : next},
+          {"command", fmt::format("labrig check . --task {}{}", check.task, debugger ? " --debug" : "")}};
 }
 
 namespace {

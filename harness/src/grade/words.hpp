@@ -26,7 +26,7 @@ nlohmann::ordered_json explain(const spec::LabSpec& spec, const CheckResult& res
 // One sentence. `score` and `max_score` in points.
 std::string verdict_sentence(const spec::LabSpec& spec, std::span<const CheckResult> results, double score,
                              double max_score, bool passed);
-// {check, text, command}; null when no points were lost.
-nlohmann::ordered_json next_step(std::span<const CheckResult> results);
+// {check, text, command}: what explain() says to do about the first check to mend; null when no points were lost.
+nlohmann::ordered_json next_step(const spec::LabSpec& spec, std::span<const CheckResult> results);
 
 }  // namespace labrig::grade

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,11 @@ struct Explain {
   std::string what, cause, next;
 };
 
+// What usually causes a reason of one code, and what to do about it.
+struct Cause {
+  std::string cause, next;
+};
+
 // One rule and what is said when it takes points.
 struct Condition {
   Rule rule = Rule::values;
@@ -82,7 +88,8 @@ struct CheckSpec : Condition {
   Combine combine = Combine::mean;
   std::vector<Condition> also;
   std::optional<Explain> explain;
-  std::vector<std::string> hints;  // nudge, idea, nearly the answer
+  std::map<std::string, Cause> causes;  // by code of the reason: instead of explain's cause and next
+  std::vector<std::string> hints;       // nudge, idea, nearly the answer
   std::vector<std::string> facts;
   std::string handout;
 };

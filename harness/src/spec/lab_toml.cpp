@@ -167,6 +167,15 @@ CheckSpec read_check(TomlReader reader) {
     check.explain = Explain{explain.text("what"), explain.text("cause"), explain.text("next")};
     explain.finish();
   }
+  if (reader.has("causes")) {
+    TomlReader causes = reader.table("causes");
+    for (const std::string& code : causes.keys()) {
+      TomlReader cause = causes.table(code);
+      check.causes[code] = Cause{cause.text("cause"), cause.text("next")};
+      cause.finish();
+    }
+    causes.finish();
+  }
   check.hints = reader.texts("hints");
   if (check.hints.size() != 3) reader.wrong("hints", "three hints", std::to_string(check.hints.size()));
   check.facts = reader.texts_or_none("facts");

@@ -67,6 +67,10 @@ void validate_words(const LabSpec& spec, const Positions& positions) {
       check_metrics(check.also[j], also, positions);
       check_text(check.also[j].text, also + ".text", positions);
     }
+    for (const auto& [code, cause] : check.causes) {
+      check_text(cause.cause, fmt::format("{}.causes.{}.cause", where, code), positions);
+      check_text(cause.next, fmt::format("{}.causes.{}.next", where, code), positions);
+    }
     if (!check.explain) continue;
     check_text(check.explain->what, where + ".explain.what", positions);
     check_text(check.explain->cause, where + ".explain.cause", positions);

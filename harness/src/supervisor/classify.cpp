@@ -37,6 +37,21 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The three lines of an error apart: what it was, why, and what to do about it.
+grade::Reason reason_from(const std::string& code, std::string text) {
+  grade::Reason reason{code, ""};
+  const auto cut_off = [&](std::string_view mark, std::string& part) {
+    const std::size_t at = text.rfind(mark);
+    if (at == std::string::npos) return;
+    part = one_line(text.substr(at + mark.size()));
+    text.erase(at);
+  };
+  cut_off("\n  fix: ", reason.fix);
+  cut_off("\n  why: ", reason.why);
+  reason.text = one_line(text);
+  return reason;
+}
+
 // The core's codes: of the card's memory, of pinned memory, of the host's.
 bool is_out_of_memory(const std::string& code) {
   return (code.starts_with("out-of-") && code.ends_with("memory")) || code == "host-out-of-memory";
@@ -116,13 +131,13 @@ class Classifier {
   }
 
   Ending threw() const {
-    const std::string& code = run_.exception->code;
-    return end(is_out_of_memory(code) ? Status::out_of_memory : Status::crashed, code, run_.exception->text);
+    const bool out_of_memory = is_out_of_memory(run_.exception->code);
+    return {out_of_memory ? Status::out_of_memory : Status::crashed, run_.phase, run_.exception};
   }
 
   Ending refused() const {
-    return end(is_out_of_memory(violation()) ? Status::out_of_memory : Status::crashed, violation(),
-               one_line(report_->violation_text));
+    return {is_out_of_memory(violation()) ? Status::out_of_memory : Status::crashed, run_.phase,
+            reason_from(violation(), report_->violation_text)};
   }
 
   Ending ended_itself() const {

@@ -165,7 +165,8 @@ class Session {
       }
       case Kind::failed:
         take_phase(text("phase"));
-        run_.exception = grade::Reason{channel::plain_code(text("code")), channel::shortened(text("text"))};
+        run_.exception = grade::Reason{channel::plain_code(text("code")), channel::shortened(text("text")),
+                                       channel::shortened(text("why")), channel::shortened(text("fix"))};
         return stop(Stop::failed);
       case Kind::done:
         if (!run_.outputs || text("token") != orders_.token) return damaged("the end came out of order");

@@ -21,13 +21,13 @@ Json summary(const CaseOutcome& outcome) {
   Json json = {
       {"id", outcome.plan.id}, {"status", grade::name_of(outcome.status)},   {"phase", grade::name_of(outcome.phase)},
       {"reason", nullptr},     {"metrics", grade::to_json(outcome.metrics)}, {"figures", outcome.figures}};
-  if (outcome.reason) json["reason"] = {{"code", outcome.reason->code}, {"text", outcome.reason->text}};
+  if (outcome.reason) json["reason"] = {{"code", outcome.reason->code}, {"text", grade::in_full(*outcome.reason)}};
   return json;
 }
 
 void print(const CaseOutcome& outcome) {
   std::string line = fmt::format("{}: {}", outcome.plan.id, grade::name_of(outcome.status));
-  if (outcome.reason) line += fmt::format("\n  why: {}", outcome.reason->text);
+  if (outcome.reason) line += fmt::format("\n  why: {}", grade::in_full(*outcome.reason));
   for (const grade::Hazard& hazard : outcome.hazards) line += "\n" + hazard.text;
   for (const auto& [name, value] : outcome.metrics)
     if (value != 0) line += fmt::format("\n  {:<22} {}", name, value);

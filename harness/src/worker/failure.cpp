@@ -32,8 +32,7 @@ Failure describe_current_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    return {channel::plain_code(error.code()), shortened(fmt::format("{} ({}; {})", shortened(error.what()),
-                                                                     shortened(error.why()), shortened(error.fix())))};
+    return {channel::plain_code(error.code()), shortened(error.what()), shortened(error.why()), shortened(error.fix())};
   } catch (const std::bad_alloc&) {
     return {"host-out-of-memory", "the host had no memory left for the submission (std::bad_alloc)"};
   } catch (const std::exception& error) {

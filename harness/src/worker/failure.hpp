@@ -6,8 +6,9 @@
 namespace labrig::worker {
 
 struct Failure {
-  std::string code;  // of the labrig::Error; else host-out-of-memory or exception
-  std::string text;  // one sentence
+  std::string code;                // of the labrig::Error; else host-out-of-memory or exception
+  std::string text;                // one sentence
+  std::string why = {}, fix = {};  // as a labrig::Error says them; else empty
 };
 
 // Call inside a catch block.

@@ -46,7 +46,7 @@ Json run_on(const spec::LabSpec& lab, const std::filesystem::path& plugin, spec:
   // A hazard is the ordering's, and only the simulated card sees it: the values are right.
   const bool right = outcome.status == grade::Status::ok || outcome.status == grade::Status::hazard;
   result["status"] = right ? "right" : "wrong";
-  if (!right && outcome.reason) result["code"] = outcome.reason->code, result["text"] = outcome.reason->text;
+  if (!right && outcome.reason) result["code"] = outcome.reason->code, result["text"] = grade::in_full(*outcome.reason);
   return result;
 }
 

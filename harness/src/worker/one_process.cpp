@@ -36,7 +36,7 @@ CaseOutcome run_in_this_process(const spec::LabSpec& lab, const std::filesystem:
   } catch (...) {
     const Failure failure = describe_current_exception();
     outcome.status = Status::crashed;
-    outcome.reason = grade::Reason{failure.code, failure.text};
+    outcome.reason = grade::Reason{failure.code, failure.text, failure.why, failure.fix};
   }
   if (machine) {
     const sim::Report report = machine->report();

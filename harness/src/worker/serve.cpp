@@ -106,7 +106,11 @@ class Case {
     } catch (...) {
       const Failure failure = describe_current_exception();
       std::fflush(nullptr);
-      send(Kind::failed, {{"phase", phase_}, {"code", failure.code}, {"text", failure.text}});
+      send(Kind::failed, {{"phase", phase_},
+                          {"code", failure.code},
+                          {"text", failure.text},
+                          {"why", failure.why},
+                          {"fix", failure.fix}});
       return false;
     }
   }

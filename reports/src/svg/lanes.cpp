@@ -47,6 +47,11 @@ std::vector<Lane> used_lanes(const Sides& sides) {
   return out;
 }
 
+bool Sides::several_streams() const {
+  return (yours != nullptr && streams_of(*yours).size() > 1) ||
+         (reference != nullptr && streams_of(*reference).size() > 1);
+}
+
 std::vector<std::int64_t> streams_of(const Trace& trace) {
   std::vector<std::int64_t> out;
   for (const Span& span : trace.timeline) {
@@ -62,8 +67,8 @@ bool Row::holds(const Span& span) const {
          (streams.empty() || std::find(streams.begin(), streams.end(), span.stream) != streams.end());
 }
 
-std::vector<Row> rows_of(const Trace& trace, const Lane& lane) {
-  if (lane.id == "host" || streams_of(trace).size() < 2) return {{lane, std::string(lane.label), {}}};
+std::vector<Row> rows_of(const Trace& trace, const Lane& lane, bool name_streams) {
+  if (lane.id == "host" || !name_streams) return {{lane, std::string(lane.label), {}}};
   Trace own;
   std::copy_if(trace.timeline.begin(), trace.timeline.end(), std::back_inserter(own.timeline),
                [&](const Span& span) { return span.lane == lane.id; });

@@ -16,6 +16,7 @@ struct Sides {
   const Trace* yours = nullptr;  // either may be missing
   const Trace* reference = nullptr;
   double end_ps() const;
+  bool several_streams() const;  // on either side: then rows are named by their stream on both
 };
 
 struct Lane {
@@ -37,7 +38,7 @@ struct Row {
   bool holds(const Span& span) const;
 };
 // The rows of a lane of one side; beyond a handful of streams the last row takes the rest.
-std::vector<Row> rows_of(const Trace& trace, const Lane& lane);
+std::vector<Row> rows_of(const Trace& trace, const Lane& lane, bool name_streams);
 
 // A bar: one span, or many short ones that would not be told apart.
 struct Bar {

@@ -125,7 +125,17 @@ struct Side {
   std::string_view heading, css_class;
   const Numbers* metrics;
   const std::vector<Hazard>* hazards;
+  bool name_streams;
 };
+
+// "3.21 ms"; of a recording that was cut, which part of the run it is.
+std::string length_text(const Side& side) {
+  const auto whole = side.metrics != nullptr ? find(*side.metrics, "time_ps") : std::nullopt;
+  if (!side.trace.cut) return time_text(side.trace.end_ps);
+  return whole && *whole > side.trace.end_ps
+             ? fmt::format("only the first {} of {}", time_text(side.trace.end_ps), time_text(*whole))
+             : fmt::format("only the first {}", time_text(side.trace.end_ps));
+}
 
 std::string draw_row(const Side& side, const Row& row, double end_ps, std::size_t most, int& y) {
   const Use use = use_of(side.trace, row);
@@ -202,7 +212,7 @@ std::string block(const Side& side, const std::vector<Lane>& shown, double end_p
       "<g class=\"side-{3}\"><text class=\"side\" x=\"0\" y=\"{0}\">{1}</text><text class=\"side\" x=\"100%\" "
       "y=\"{0}\" "
       "text-anchor=\"end\">{2}</text>",
-      y + 14, side.heading, time_text(side.trace.end_ps), side.css_class);
+      y + 14, side.heading, length_text(side), side.css_class);
   y += kHeadHeight;
   const auto marks = side.hazards != nullptr ? hazard_marks(*side.hazards, end_ps) : std::vector<HazardMark>();
   int flags = y;
@@ -214,7 +224,7 @@ std::string block(const Side& side, const std::vector<Lane>& shown, double end_p
   int engines = y;
   std::string rows;
   for (const Lane& lane : shown) {
-    for (const Row& row : rows_of(side.trace, lane)) rows += draw_row(side, row, end_ps, most, y);
+    for (const Row& row : rows_of(side.trace, lane, side.name_streams)) rows += draw_row(side, row, end_ps, most, y);
     if (lane.id == "host") engines = y;
   }
   const int bottom = y - kRowGap;
@@ -223,7 +233,7 @@ std::string block(const Side& side, const std::vector<Lane>& shown, double end_p
 }
 
 std::string describe(const Side& side, const std::vector<Lane>& shown) {
-  std::string out = fmt::format("{}: {}.", side.heading, time_text(side.trace.end_ps));
+  std::string out = fmt::format("{}: {}.", side.heading, length_text(side));
   for (const Lane& lane : shown) {
     out += fmt::format(" {}: {}.", lane.label, use_text(side.trace, {lane, std::string(lane.label), {}}, side.metrics));
   }
@@ -254,7 +264,8 @@ std::size_t rows_drawn(const Sides& sides) {
   std::size_t rows = 0;
   for (const Trace* trace : {sides.yours, sides.reference}) {
     if (trace == nullptr) continue;
-    for (const Lane& lane : used_lanes(sides)) rows += rows_of(*trace, lane).size() + (lane.id == "host" ? 1 : 0);
+    for (const Lane& lane : used_lanes(sides))
+      rows += rows_of(*trace, lane, sides.several_streams()).size() + (lane.id == "host" ? 1 : 0);
     if (!overlaps_of(*trace).empty()) ++rows;
   }
   return rows;
@@ -266,13 +277,15 @@ std::string timeline(const Sides& sides, const std::string& id, const TimelineOp
   int y = 2;
   std::string body, description;
   if (sides.yours != nullptr) {
-    const Side side{*sides.yours, "Your submission", "yours", options.metrics, options.hazards};
+    const Side side{*sides.yours,    "Your submission", "yours",
+                    options.metrics, options.hazards,   sides.several_streams()};
     body += block(side, shown, end_ps, options.most_bars_a_row, y);
     description += describe(side, shown);
     y += 6;
   }
   if (sides.reference != nullptr) {
-    const Side side{*sides.reference, "Reference", "reference", options.reference_metrics, nullptr};
+    const Side side{*sides.reference,          "Reference", "reference",
+                    options.reference_metrics, nullptr,     sides.several_streams()};
     body += block(side, shown, end_ps, options.most_bars_a_row, y);
     description += (description.empty() ? "" : " ") + describe(side, shown);
   }

@@ -87,8 +87,38 @@ TEST_F(Report, SaysWhereACallEnded) {
   EXPECT_EQ(check(r, "values-right").at("reason").at("code"), "stopped-early");
   EXPECT_EQ(check(r, "values-right").at("explain").at("where"), "small@desktop, while the submission was loaded");
   EXPECT_EQ(r.at("cases").at(0).at("phase"), "load");
-  EXPECT_EQ(r.at("next_step").at("text").get<std::string>().substr(0, 43),
-            "ended itself with exit code 0 while loading");
+  EXPECT_EQ(r.at("next_step").at("text"), "take out exit(), abort() and whatever else ends the process");
+}
+
+TEST_F(Report, SaysAboutAnErrorWhatTheErrorSays) {
+  end_case(cases_[0], Status::crashed, "shape-mismatch", "the shapes do not match");
+  cases_[0].reason->why = "a has 3 columns, and b 4 rows", cases_[0].reason->fix = "transpose b";
+  const Json r = report(), &lost = check(r, "values-right");
+  EXPECT_EQ(lost.at("reason").at("text"), "the shapes do not match");
+  EXPECT_EQ(lost.at("explain").at("cause"), "a has 3 columns, and b 4 rows");
+  EXPECT_EQ(lost.at("explain").at("next"), "transpose b");
+  EXPECT_EQ(lost.at("explain").at("evidence"), "cases that end like this: 1 of 3");
+  EXPECT_EQ(r.at("next_step").at("text"), "transpose b");
+  EXPECT_EQ(r.at("cases").at(0).at("reason").at("text"),
+            "the shapes do not match (a has 3 columns, and b 4 rows; transpose b)");
+}
+
+TEST_F(Report, SaysOfAReasonWithWordsOfItsOwnJustThose) {
+  set_metric(cases_[1], "h2d_bytes", 4096);
+  for (spec::CheckSpec& known : lab_.checks)
+    if (known.id == "bytes-up")
+      known.causes = {{"too-many-bytes", {"{value} is a lot", "send less"}}, {"other", {"x", "y"}}};
+  const Json r = report(), &explain = check(r, "bytes-up").at("explain");
+  EXPECT_EQ(explain.at("cause"), "4.00 KiB is a lot");
+  EXPECT_EQ(explain.at("next"), "send less");
+  EXPECT_EQ(r.at("next_step").at("text"), "send less");
+}
+
+TEST_F(Report, SendsToADebuggerWhereACallCrashed) {
+  end_case(cases_[0], Status::crashed, "crashed", "SIGSEGV (Segmentation fault) during the call");
+  const Json step = report().at("next_step");
+  EXPECT_EQ(step.at("command"), "labrig check . --task 1 --debug");
+  EXPECT_NE(step.at("text").get<std::string>().find("--debug"), std::string::npos) << step;
 }
 
 TEST_F(Report, OfAFaultHasNoScore) {

@@ -97,6 +97,16 @@ TEST(CompilerMessages, NameWhatTheLinkerMisses) {
           "/usr/bin/ld: /tmp/cc.o: in function `g()':\nsubmission.cpp:(.text+0x1): undefined reference to `helper()'\n"
           "collect2: error: ld returned 1 exit status\n"),
       "undefined reference to `helper()'");
+  std::string many;
+  for (int i = 0; i < 10; ++i)
+    for (int twice = 0; twice < 2; ++twice)
+      many += "submission.cpp:(.text+0x1): undefined reference to `f" + std::to_string(i) + "()'\n";
+  const std::string told =
+      first_error(many + "b.cpp:(.text+0x0): multiple definition of `g()'; a.cpp:(.text+0x0): first\n");
+  EXPECT_TRUE(told.starts_with("undefined reference to `f0()'\nundefined reference to `f1()'\n")) << told;
+  EXPECT_TRUE(told.ends_with("`f7()'\nand 3 more")) << told;
+  EXPECT_EQ(first_error("b.cpp:(.text+0x0): multiple definition of `g()'; a.cpp:(.text+0x0): first defined here\n"),
+            "multiple definition of `g()'");
 }
 
 }  // namespace

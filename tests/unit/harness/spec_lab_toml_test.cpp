@@ -126,6 +126,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "reference_times = 1.1\nalso = [{ rule = \"equals\", metric = [\"launches\"], limit = 1, code = \"x\", "
                 "text = \"{valu} launches\" }]",
                 "\"{valu}", "{valu} stands for nothing"},
+        Mistake{"CauseWithoutItsNext", "hints = [\"j\"", "causes = { unwise = { cause = \"x\" } }\nhints = [\"j\"",
+                "{ cause", "next"},
+        Mistake{"PlaceholderOfACauseThatStandsForNothing", "hints = [\"j\"",
+                "causes = { unwise = { cause = \"x\", next = \"{valu}\" } }\nhints = [\"j\"", "\"{valu}",
+                "{valu} stands for nothing"},
         Mistake{"FileOutsideTheFolder", "files = [\"submission.cpp\"]", "files = [\"../other.cpp\"]", "[\"../other",
                 "not a file of the student's folder"}),
     [](const testing::TestParamInfo<Mistake>& mistake) { return mistake.param.name; });

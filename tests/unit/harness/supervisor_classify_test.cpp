@@ -107,6 +107,20 @@ TEST_F(Classify, ExceptionsCarryTheirOwnCode) {
   expect(Status::out_of_memory, "host-out-of-memory", "bad_alloc");
 }
 
+TEST_F(Classify, KeepsWhatWhyAndFixOfAnErrorApart) {
+  run_.exception = grade::Reason{"shape-mismatch", "cannot add", "3 and 4", "transpose"};
+  EXPECT_EQ(ending().reason->why, "3 and 4");
+  EXPECT_EQ(ending().reason->fix, "transpose");
+  run_.exception.reset();
+  come_back();
+  with_card();
+  report_->violation_code = "out-of-memory";
+  report_->violation_text = "error: no memory\n  why: 4 MiB are free,\n  and 5 asked for\n  fix: ask for less";
+  EXPECT_EQ(ending().reason->text, "no memory");
+  EXPECT_EQ(ending().reason->why, "4 MiB are free,;   and 5 asked for");
+  EXPECT_EQ(ending().reason->fix, "ask for less");
+}
+
 TEST_F(Classify, OtherLimitsHaveTheirNames) {
   run_.stop = Stop::flood;
   expect(Status::over_limit, "output", "printed more than 16 MiB");

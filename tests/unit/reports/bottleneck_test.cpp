@@ -119,6 +119,27 @@ TEST(Bottleneck, IsLeftOutWhereTheCardDidNothing) {
   EXPECT_FALSE(bottleneck_of({{"busy_compute_ps", 5}, {"time_ps", 0}}, nullptr, card()));
 }
 
+TEST(Advice, IsToDoLessOfWhatTheReferenceDoesLess) {
+  const Numbers reference = {
+      {"time_ps", kMs}, {"h2d_bytes", 4096}, {"h2d_copies", 3}, {"launches", 10}, {"overlap", kMs / 4}};
+  const auto told = [&](std::string_view name, double value) {
+    Numbers yours = reference;
+    for (auto& [known, number] : yours)
+      if (known == "time_ps") number = 2 * kMs;
+    std::erase_if(yours, [&](const auto& row) { return row.first == name; });
+    if (value >= 0) yours.emplace_back(name, value);
+    return advice_for(Bound::bus, yours, reference);
+  };
+  EXPECT_NE(told("h2d_bytes", 40960).find("moves 40.0 KiB against 4.00 KiB"), std::string::npos);
+  EXPECT_NE(told("h2d_copies", 130).find("130 against 3 copies of as many bytes"), std::string::npos);
+  EXPECT_NE(told("syncs_value", 16).find("reads 16 against 0 values"), std::string::npos);
+  EXPECT_NE(told("launches", 100).find("100 against 10 kernels"), std::string::npos);
+  EXPECT_NE(told("overlap", 0).find("in a stream of its own"), std::string::npos);
+  EXPECT_NE(told("none", -1).find("are the reference's"), std::string::npos);
+  EXPECT_NE(advice_for(Bound::bus, reference, reference).find("no longer than the reference"), std::string::npos);
+  EXPECT_NE(advice_for(Bound::bus, reference, {}).find("Move fewer bytes"), std::string::npos);
+}
+
 TEST(Utilisation, CountsEachMomentOfTheHostOnceAndKnowsWhatACutRecordingTells) {
   Trace trace = host(4, 0);
   trace.timeline.push_back({"host", "wait", 0, 2 * kMs, 5 * kMs, 0, "copy"});

@@ -6,6 +6,8 @@
 #include "html.hpp"
 #include "render.hpp"
 #include "samples.hpp"
+#include "short_texts.hpp"
+#include "text.hpp"
 #include "units.hpp"
 
 namespace labrig::reports::test {
@@ -152,6 +154,38 @@ TEST(Page, UnfoldsTheCaseThatDecidedTheFirstLostCheck) {
   EXPECT_EQ(count(page, "<details class=\"card case"), 12u);
 }
 
+TEST(Page, SaysOfACaseThatCameBackWhatItCost) {
+  const std::string page = render_html(sample("weights-every-batch"));
+  EXPECT_NE(page.find("points lost in bytes-up"), std::string::npos);
+  EXPECT_EQ(render_html(sample("solution")).find("points lost in"), std::string::npos);
+}
+
+TEST(Page, SaysOnceWhatHazardsHaveInCommon) {
+  Json report = sample("hazard");
+  for (Json& item : report["cases"]) {
+    if (item["hazards"].empty()) continue;
+    Json second = item["hazards"][0], other = item["hazards"][0];
+    second["buffer"] = "buffer 7";
+    second["text"] = "hazard: operation 17 reads 'buffer 7'";
+    other["text"] = "hazard: operation 9 reads 'buffer 1'";
+    const std::size_t before = item["hazards"].size(),
+                      sections = count(render_html(sample("hazard")), "<section class=\"hazard\"");
+    item["hazards"].push_back(other);
+    item["hazards"].push_back(second);
+    const std::string page = render_html(report);
+    EXPECT_EQ(count(page, "<section class=\"hazard\""), sections + 1);
+    EXPECT_NE(page.find("<span data-hazard=\"" + std::to_string(before + 2) + "\">"), std::string::npos);
+    return;
+  }
+  FAIL() << "the sample has no hazard";
+}
+
+TEST(Page, ShowsNoRatioOfANegativeFigure) {
+  Json report = sample("weights-every-batch");
+  for (Json& check : report["checks"]) check["metrics"] = {{"value", -0.2}, {"reference", 0.7}, {"ratio", 1e308}};
+  EXPECT_EQ(render_html(report).find("0 % of the points"), std::string::npos);
+}
+
 TEST(Page, ShowsCapturedOutputEscapedAndCut) {
   const std::string page = render_html(sample("crashed"));
   EXPECT_NE(page.find("\\x1b[32mall tests passed, score 100\\x1b[0m"), std::string::npos);
@@ -161,6 +195,58 @@ TEST(Page, ShowsCapturedOutputEscapedAndCut) {
   EXPECT_LT(render_html(report).size(), 500'000u);
   report["submission"]["name"] = std::string(10'000'000, 'x');
   EXPECT_LT(render_html(report).size(), 500'000u);
+}
+
+TEST(Page, StaysSmallWhenEveryCasePrintsALot) {
+  Json report = sample("weights-every-batch");
+  std::string printed;
+  for (int i = 0; i < 2000; ++i) printed += "batch " + std::to_string(i) + ": <loss> & \"accuracy\"\n";
+  for (Json& item : report["cases"]) item["output"] = {{"text", printed}, {"cut", false}};
+  const std::string page = render_html(report);
+  EXPECT_LT(page.size(), 500'000u);
+  EXPECT_NE(page.find("batch 0:"), std::string::npos);
+  EXPECT_NE(page.find("batch 1999:"), std::string::npos) << "what was printed last says most";
+  EXPECT_NE(page.find("bytes left out) …"), std::string::npos);
+  EXPECT_NE(page.find("Long texts are cut in this page"), std::string::npos);
+  EXPECT_EQ(render_html(sample("crashed")).find("Long texts are cut"), std::string::npos);
+}
+
+// Adds `tail` to every text of which nothing else depends.
+void lengthen(Json& value, const std::string& tail) {
+  for (const auto& [key, item] : value.items()) {
+    const bool word = key == "schema" || key == "status" || key == "visibility" || key == "phase" || key == "id" ||
+                      key == "kind" || key == "case" || key == "check";
+    if (item.is_structured()) lengthen(item, tail);
+    if (item.is_string() && !word) item = item.get<std::string>() + tail;
+  }
+}
+
+TEST(Page, StaysSmallWhenEveryTextIsHostile) {
+  std::string hostile;
+  for (int i = 0; i < 1000; ++i) hostile += "\xe2\x80\xae<&>\x1b";
+  for (const std::string& name : sample_names()) {
+    Json report = sample(name);
+    lengthen(report, hostile);
+    EXPECT_LT(render_html(report).size(), 500'000u) << name;
+  }
+}
+
+TEST(ShortTexts, CutNoCharacterInTwo) {
+  const std::string text = "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac";  // four signs of three bytes
+  for (std::size_t limit = 1; limit < text.size(); ++limit) {
+    const Json cut = with_short_texts({{"name", text}, {"output", {{"text", text}, {"cut", false}}}}, {limit, limit});
+    EXPECT_NO_THROW(cut.dump()) << limit;
+    EXPECT_NE(cut["name"], text);
+    EXPECT_NE(cut["output"]["text"], text);
+    EXPECT_EQ(cut["output"]["cut"], false);
+  }
+  EXPECT_EQ(with_short_texts({{"name", text}}, {text.size(), 1})["name"], text);
+}
+
+TEST(Page, SaysWhoseCopyItIs) {
+  const Json report = sample("weights-every-batch");
+  EXPECT_NE(render_html(report).find("The instructor&#39;s copy"), std::string::npos);
+  EXPECT_NE(render_html(student_view(report)).find("The student&#39;s copy"), std::string::npos);
 }
 
 TEST(Page, LinksTheHandoutWhenToldWhereItIs) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "render.hpp"
+#include "report_schema.hpp"
 #include "samples.hpp"
 
 namespace labrig::reports::test {
@@ -108,12 +109,60 @@ TEST(StudentView, SaysOfAHiddenCrashNothingThatTheSubmissionChose) {
   EXPECT_EQ(hidden_case(shown)["reason"]["code"], "crashed");
 }
 
+TEST(StudentView, TellsNothingThatAnErrorSaysInAHiddenCase) {
+  Json report = sample("crashed");
+  Json& check = report["checks"][0];
+  for (Json& item : report["cases"]) {
+    if (item["visibility"] != "hidden") continue;
+    item["status"] = "crashed";
+    item["reason"] = {{"code", "shape-mismatch"}, {"text", "no match (x is [987654, 3]; take 987654 rows)"}};
+    check["explain"]["where"] = item["id"].get<std::string>() + ", during the call";
+  }
+  check["reason"]["text"] = check["explain"]["what"] = "no match";
+  check["explain"]["cause"] = "x is [987654, 3]";
+  check["explain"]["next"] = check["explain"]["evidence"] = "take 987654 rows";
+  report["next_step"] = {{"check", check["id"]}, {"text", "take 987654 rows"}, {"command", "labrig check ."}};
+  const Json shown = student_view(report);
+  EXPECT_EQ(shown.dump().find("987654"), std::string::npos) << shown["checks"][0].dump(1);
+  EXPECT_NE(shown["next_step"]["text"], "");
+  EXPECT_EQ(labrig::test::problems(shown), "");
+  for (Json& item : report["cases"])
+    item["reason"] = {{"code", "shape-mismatch"}, {"text", "no match (fewer; take 7)"}};
+  check["explain"]["next"] = "take 7";
+  EXPECT_EQ(student_view(report)["checks"][0]["explain"]["next"], "take 7") << "a visible case says so as well";
+}
+
 TEST(StudentView, KeepsATextThatAVisibleCaseSaysAsWell) {
   Json report = sample("crashed");
   for (Json& item : report["cases"])
     item["reason"] = {{"code", "not-written-yet"}, {"text", "score() is not written yet"}};
   report["next_step"]["text"] = "score() is not written yet";
   EXPECT_EQ(student_view(report)["next_step"]["text"], "score() is not written yet");
+}
+
+// A submission chooses the code and the text of its own error, and could call them like a word of ours.
+TEST(StudentView, KeepsTheWordsThatOthersCompareWith) {
+  const Json plain = sample("weights-every-batch");
+  for (const char* word : {"passed", "failed", "visible", "bytes-up", "hidden", "0"}) {
+    Json report = plain;
+    for (Json& item : report["cases"]) {
+      if (item["visibility"] != "hidden") continue;
+      item["status"] = "crashed";
+      item["reason"] = {{"code", word}, {"text", word}};
+    }
+    const Json shown = student_view(report);
+    ASSERT_EQ(shown["checks"].size(), plain["checks"].size());
+    for (std::size_t i = 0; i < shown["checks"].size(); ++i)
+      for (const char* key : {"id", "status", "visibility", "points", "facts"})
+        EXPECT_EQ(shown["checks"][i][key], plain["checks"][i][key]) << word;
+  }
+}
+
+TEST(StudentView, OfAStudentsCopyIsTheSame) {
+  for (const char* name : {"solution", "weights-every-batch", "crashed", "hazard", "amp", "refused"}) {
+    const Json once = student_view(sample(name));
+    EXPECT_EQ(student_view(once), once) << name;
+  }
 }
 
 TEST(StudentView, LeavesOutTheTextsOfHiddenChecks) {

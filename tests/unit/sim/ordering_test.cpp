@@ -276,10 +276,12 @@ TEST_F(OrderingTest, ABlockReusedByAnotherStreamIsAHazardAtTheFirstAccess) {
   EXPECT_EQ(report.hazards[0].kind, Hazard::Kind::freed_in_flight);
   EXPECT_EQ(
       report.hazards[0].text,
-      "hazard: memory of 'x' was handed out again as 'scratch', and kernel 'fill()' on stream 1 writes there, while "
+      "hazard: the card's memory of 'x' was handed out again as 'scratch', and kernel 'fill()' on stream 1 writes "
+      "there, while "
       "copy 'download x to there' on stream 2 may still read it\n"
       "  why: a block is free as soon as its last tensor is gone, and nothing orders operation 3 after operation 2\n"
-      "  fix: call record_stream(stream 2) on 'x' before it is freed, or let stream 1 wait for stream 2 before the "
+      "  fix: call record_stream(stream 2) on the card's 'x' before it is freed, or let stream 1 wait for stream 2 "
+      "before the "
       "memory is used again");
 }
 

@@ -164,10 +164,11 @@ std::string Findings::worded_reuse(const Hazard& hazard, const Group& group, con
   }
   const std::string here = second.host ? "the host" : place(second.device, second.stream);
   const std::string who = second.host ? "the host" : "operation " + std::to_string(second.operation);
-  return "hazard: memory of " + before + " was handed out again as " + buffer + ", and " +
+  const std::string whose = group.conflict.space == cards_ ? "pinned " : "the card's ";
+  return "hazard: " + whose + "memory of " + before + " was handed out again as " + buffer + ", and " +
          (second.host ? here : second.what + " on " + here) + (group.access.write ? " writes" : " reads") + " there," +
          still + "\n  why: a block is free as soon as its last tensor is gone, and nothing orders " + who + after +
-         "\n  fix: call record_stream(" + where + ") on " + before + " before it is freed, or let " + here +
+         "\n  fix: call record_stream(" + where + ") on " + whose + before + " before it is freed, or let " + here +
          " wait for " + where + " before the memory is used again";
 }
 

@@ -45,6 +45,11 @@ double stored_sum(const json& payload) {
                          [](double sum, const json& test) { return sum + test.at("score").get<double>(); });
 }
 
+std::string log_of(const json& report, std::string_view file, Readers readers = Readers::students) {
+  MessagesLeft left;
+  return github_annotations(report, file, readers, left);
+}
+
 TEST(Formats, AreNamedInAnyOrderAndOnce) {
   EXPECT_EQ(formats_from("junit,html,junit"), (std::vector{Format::junit, Format::html}));
   for (const Format format : kAll) EXPECT_EQ(formats_from(name_of(format)), std::vector{format});
@@ -133,6 +138,31 @@ TEST(Gradescope, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
   EXPECT_EQ(render(Format::gradescope, report).find("4711"), std::string::npos);
 }
 
+// Gradescope hides the total then; the points of the hidden check would be what it and the visible ones leave.
+TEST(Gradescope, TellsNoTotalWhileACheckIsHidden) {
+  json report = sample("weights-every-batch");
+  EXPECT_NE(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("67.5"),
+            std::string::npos);
+  report["checks"][1]["visibility"] = "hidden";
+  report["next_step"]["check"] = report["checks"][1]["id"];
+  report["next_step"]["text"] = "mend the hidden one";
+  const std::string output = json::parse(render(Format::gradescope, report))["output"];
+  EXPECT_EQ(output, "6 of 8 visible checks passed; the others, and the total, stand with the published grades.");
+  report["next_step"]["check"] = report["checks"][2]["id"];
+  EXPECT_NE(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("\nNext: mend"),
+            std::string::npos);
+  report["verdict"] = "Refused before any of its code ran.", report["score"] = 0;
+  EXPECT_EQ(json::parse(render(Format::gradescope, report))["output"].get<std::string>().find("Refused before"), 0u);
+}
+
+TEST(Gradescope, NumbersTheChecksOfEachTask) {
+  json report = sample("weights-every-batch");
+  for (std::size_t i = 0; i < 4; ++i) report["checks"][i]["task"] = i % 2;
+  const json tests = json::parse(render(Format::gradescope, report))["tests"];
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(tests[i]["number"], std::to_string(i % 2) + "." + std::to_string(i / 2 + 1));
+}
+
 TEST(Gradescope, GivesAFaultNoScoreAtAll) {
   json report = sample("solution");
   report["score"] = nullptr;
@@ -210,11 +240,61 @@ TEST(Github, EscapesCommandsAndShowsTenErrors) {
     check["reason"]["text"] = "reason " + std::to_string(i);
     report["checks"].push_back(check);
   }
-  const std::string log = github_annotations(report, "week 1/a,b:c.cpp");
+  const std::string log = log_of(report, "week 1/a,b:c.cpp");
   EXPECT_EQ(count(log, "\n"), 11u);
   EXPECT_EQ(count(log, "::error file=week 1/a%2Cb%3Ac.cpp,line=1,title=check-"), 10u);
   EXPECT_EQ(count("\n" + log, "\n::"), 11u) << "every line is a command of ours";
   EXPECT_NE(log.find("100 %25"), std::string::npos);
+}
+
+TEST(Github, SaysHowManyMessagesAreNotShown) {
+  json report = sample("weights-every-batch");
+  const json check = report["checks"][1];
+  report["checks"] = json::array();
+  for (int i = 0; i < 27; ++i) {
+    report["checks"].push_back(check);
+    report["checks"][static_cast<std::size_t>(i)]["reason"] = {{"code", "x"}, {"text", std::to_string(i)}};
+    report["checks"][static_cast<std::size_t>(i)]["status"] = i % 2 == 0 ? "failed" : "partial";
+  }
+  const std::string log = log_of(report, "");
+  EXPECT_EQ(count(log, "::error "), 10u);
+  EXPECT_EQ(count(log, "::warning "), 10u);
+  EXPECT_NE(log.find("%0A7 more messages are on the page of the step\n"), std::string::npos) << log;
+  EXPECT_EQ(log_of(sample("solution"), "").find("more message"), std::string::npos);
+}
+
+TEST(Github, CountsTheMessagesOfAllReportsOfAStep) {
+  const json report = sample("weights-every-batch");
+  MessagesLeft left;
+  std::size_t errors = 0;
+  std::string log;
+  for (int i = 0; i < 12; ++i) {
+    log = github_annotations(report, "", Readers::students, left);
+    errors += count(log, "::error ");
+  }
+  EXPECT_EQ(errors, 10u);
+  EXPECT_NE(log.find("3 more messages are on the page of the step"), std::string::npos) << log;
+}
+
+// Who can read the repository can read them all.
+TEST(Github, ShowsNothingOfHiddenCasesThatTheStudentsCopyDoesNot) {
+  json report = sample("weights-every-batch");
+  for (json& one : report["cases"])
+    if (one["visibility"] == "hidden") {
+      one["reason"] = {{"code", "wrong-values"}, {"text", "the size is 4711"}};
+      one["output"] = {{"text", "size 4711"}, {"cut", false}};
+    }
+  report["checks"][1]["reason"]["text"] = "the size is 4711";
+  report["checks"][1]["explain"]["evidence"] = "seen: the size is 4711";
+  FormatOptions own;
+  own.github_readers = Readers::instructors;
+  EXPECT_EQ(render(Format::github, report).find("4711"), std::string::npos);
+  EXPECT_EQ(log_of(report, "").find("4711"), std::string::npos);
+  EXPECT_EQ(from_base64(render(Format::classroom, report)).dump().find("4711"), std::string::npos);
+  EXPECT_NE(render(Format::github, report, own).find("4711"), std::string::npos);
+  EXPECT_NE(from_base64(render(Format::classroom, report, own)).dump().find("4711"), std::string::npos);
+  EXPECT_NE(log_of(report, "", Readers::instructors).find("4711"), std::string::npos);
+  EXPECT_NE(render(Format::markdown, report).find("4711"), std::string::npos) << "the instructor's";
 }
 
 TEST(Github, KeepsTheStepsPageBelowItsLimit) {
@@ -227,7 +307,7 @@ TEST(Github, KeepsTheStepsPageBelowItsLimit) {
   }
   const std::string page = render(Format::github, report);
   EXPECT_LT(page.size(), 1u << 20);
-  EXPECT_GT(page.size(), 900'000u);
+  EXPECT_GT(page.size(), 800'000u);
 }
 
 // Traces of others that do not open, each for one reason; ours has none of them.

@@ -1,6 +1,8 @@
 // The trace as its viewers read it.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -116,6 +118,99 @@ TEST(ChromeTrace, IsJsonWhateverTheTexts) {
     const Json plain = Json::parse(render_chrome_trace(with_every_text("x")));
     ASSERT_EQ(trace["traceEvents"].size(), plain["traceEvents"].size());
   }
+}
+
+// Nothing of the epoch: what counts from elsewhere is counted from its first moment, and keeps its lengths.
+TEST(ChromeTrace, StartsWithTheCallWhateverItsClock) {
+  const double epoch = 1715587200123456789e3;
+  Json report = with_span(
+      {{"lane", "up"}, {"stream", 0}, {"start_ps", epoch}, {"end_ps", epoch + 4e9}, {"bytes", 8}, {"name", "copy"}});
+  Json& trace = report["cases"][0]["trace"]["submission"];
+  trace["timeline"].push_back(trace["timeline"][0]);
+  trace["timeline"][1]["start_ps"] = epoch + 6e9, trace["timeline"][1]["end_ps"] = epoch + 7e9;
+  trace["memory"].push_back(
+      {{"time_ps", epoch + 1e9}, {"allocated_bytes", 1}, {"reserved_bytes", 2}, {"pinned_bytes", 0}});
+  report["cases"][0]["hazards"] = {{{"kind", "unordered-read"}, {"time_ps", epoch + 2e9}}};
+  const Json spans = events(report, "X");
+  EXPECT_EQ(spans[0]["ts"], 0);
+  EXPECT_NEAR(spans[0]["dur"].get<double>(), 4000, 1);
+  EXPECT_NEAR(spans[1]["ts"].get<double>(), 6000, 1);
+  EXPECT_NEAR(events(report, "C")[0]["ts"].get<double>(), 1000, 1);
+  EXPECT_NEAR(events(report, "i")[0]["ts"].get<double>(), 2000, 1);
+}
+
+Json random_trace(std::mt19937_64& random) {
+  const Json times[] = {0,
+                        1,
+                        1,
+                        999'999,
+                        1'000'000,
+                        123'456'789'012,
+                        9'007'199'254'740'991,
+                        9'007'199'254'740'993,
+                        -1,
+                        1.5,
+                        0.4999,
+                        1e18,
+                        1e300,
+                        -1e300,
+                        UINT64_MAX,
+                        INT64_MIN,
+                        5e-324,
+                        1e15};
+  const Json lanes[] = {"host", "compute", "up", "down", "sideways", ""};
+  const Json streams[] = {0, 1, 7, -3, INT64_MAX, UINT64_MAX, 2.0, 1e30};
+  const Json names[] = {"matmul", hostile_text(), "\",\"ph\":\"B\"}", "", "a\u2028b", "\x1b[31m", "NaN"};
+  const auto any = [&](const auto& list) { return list[random() % std::size(list)]; };
+  const bool ordered = random() % 2 == 0;
+  Json trace = {{"timeline", Json::array()}, {"memory", Json::array()}, {"cut", random() % 2 == 0}};
+  const std::size_t count = random() % 5 == 0 ? 0 : random() % 200;
+  for (std::size_t i = 0; i < count; ++i) {
+    Json span = {{"lane", any(lanes)}, {"stream", any(streams)}, {"bytes", any(times)}, {"name", any(names)}};
+    span["start_ps"] = ordered ? Json(random() % 1000) : any(times);
+    span["end_ps"] = ordered ? Json(random() % 1000) : any(times);
+    if (random() % 4 == 0) span["sync"] = any(names);
+    trace["timeline"].push_back(span);
+    if (random() % 3 != 0) continue;
+    trace["memory"].push_back({{"time_ps", any(times)},
+                               {"allocated_bytes", any(times)},
+                               {"reserved_bytes", any(times)},
+                               {"pinned_bytes", any(times)}});
+  }
+  return trace;
+}
+
+TEST(ChromeTrace, IsOneWhateverIsInTheReport) {
+  std::mt19937_64 random(9);  // NOLINT: the same ones every time
+  for (int round = 0; round < 150; ++round) {
+    Json report = with_span(nullptr);
+    for (const char* whose : {"submission", "reference"}) report["cases"][0]["trace"][whose] = random_trace(random);
+    const Json& trace = report["cases"][0]["trace"];
+    EXPECT_EQ(events(report, "X").size(),
+              trace["submission"]["timeline"].size() + trace["reference"]["timeline"].size());
+    std::map<std::int64_t, double> ends;
+    for (const char* phase : {"X", "C", "M", "i"})
+      for (const Json& event : events(report, phase)) {
+        for (const char* id : {"pid", "tid"}) EXPECT_LT(event[id].get<std::uint64_t>(), 1ULL << 53);
+        if (event["ph"] == "M") continue;
+        const auto start = event["ts"].get<double>();
+        EXPECT_TRUE(start >= 0 && start < 1e10) << start;
+        EXPECT_TRUE(event["ph"] != "C" || event["args"].at("bytes") >= 0) << event;
+        if (event["ph"] != "X") continue;
+        EXPECT_TRUE(event["dur"].is_number() && event["dur"] >= 0);
+        EXPECT_GE(start + 1e-6, ends[event["tid"]]) << "bars of a thread overlap";
+        ends[event["tid"]] = start + event["dur"].get<double>();
+        EXPECT_TRUE(event["dur"] > 0 || !event["args"].contains("bytes_per_s")) << event;
+      }
+    if (HasFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST(ChromeTrace, HoldsThousandsOfBarsThatOverlap) {
+  Json report = with_span({{"lane", "up"}, {"stream", 0}, {"start_ps", 5}, {"end_ps", 9}, {"bytes", 1}, {"name", "x"}});
+  Json& timeline = report["cases"][0]["trace"]["submission"]["timeline"];
+  for (int i = 1; i < 5000; ++i) timeline.push_back(timeline[0]);
+  EXPECT_EQ(events(report, "X").size(), 5000U);
 }
 
 }  // namespace
