@@ -93,7 +93,7 @@ void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("doctor", "Check that this machine has what labrig needs");
   command->footer(
       "Exit codes: 0 fit (warnings are no failure), 2 usage, 4 something that is needed is missing\n"
-      "Example: labrig doctor --device cuda");
+      "Example: labrig doctor --json");
   auto expected = std::make_shared<std::string>();
   command->add_option("--device", *expected, "Fail unless this device is there: cuda, cuda:1, sim, cpu")
       ->type_name("DEVICE");

@@ -205,4 +205,30 @@ TEST(Doctor, ADeviceThatOnlyTheEnvironmentNamesIsAWarning) {
   EXPECT_EQ(found.at("facts").at("asked_by"), "LABRIG_DEVICE");
 }
 
+// The check `card` of a machine whose driver is the fake one, in a state.
+nlohmann::json card_in_state(const char* variable, const char* value) {
+  const char* before = getenv("LD_LIBRARY_PATH");
+  const Variable libraries("LD_LIBRARY_PATH", LABRIG_FAKE_DRIVER + (before ? ":" + std::string(before) : ""));
+  const Variable state(variable, value);
+  return check(examined(0), "card");
+}
+
+TEST(DoctorDriver, WhatTheDriversLibrariesSayOfACardIsToldAsFacts) {
+  const nlohmann::json card = card_in_state("FAKE_CUDA_INIT", "0").at("facts").at("cards").at(0);
+  EXPECT_EQ(card.at("name"), "Fake Card");
+  EXPECT_EQ(card.at("uuid"), "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f");
+  EXPECT_EQ(card.at("total_mib"), 8192);
+  EXPECT_EQ(card.at("compute_capability"), "8.6");
+  EXPECT_EQ(card.at("multiprocessors"), 28);
+  EXPECT_EQ(card.at("usable"), false) << "the fake driver runs nothing";
+}
+
+TEST(DoctorDriver, TheStateOfTheDriverDecidesTheCauseAndLabrigStaysFit) {
+  EXPECT_EQ(card_in_state("FAKE_CUDA_INIT", "803").at("facts").at("cause"), "driver-mismatch");
+  EXPECT_EQ(card_in_state("FAKE_CUDA_INIT", "999").at("facts").at("cause"), "driver-unwell");
+  EXPECT_EQ(card_in_state("FAKE_NVML_CARD", "15").at("facts").at("cause"), "card-lost");
+  EXPECT_EQ(card_in_state("FAKE_NVML_MIG", "1").at("facts").at("cause"), "mig-without-parts");
+  EXPECT_EQ(card_in_state("CUDA_VISIBLE_DEVICES", "GPU-99").at("facts").at("cause"), "unknown-name");
+}
+
 }  // namespace

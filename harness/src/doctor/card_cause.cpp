@@ -41,7 +41,8 @@ CardCause not_asked_for(const CardFacts& facts) {
 }
 
 CardCause without_device_file(const CardFacts& facts) {
-  if (facts.numbered_nodes() > 0 || facts.windows_card) return {};
+  const bool reached = facts.nvml.answers() && !facts.nvml.cards.empty();  // so that it is somewhere
+  if (facts.numbered_nodes() > 0 || facts.windows_card || reached) return {};
   if (facts.around.container != Container::none)
     return {"container-without-card",
             {fmt::format("this container ({}) was given no card", name_of(facts.around.container)),

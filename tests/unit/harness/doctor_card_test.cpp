@@ -72,6 +72,7 @@ TEST(DoctorCard, AContainerWithoutItsCardIsToldHowItsKindIsGivenOne) {
   for (const auto& [kind, fix] : kinds) {
     CardFacts facts = machine();
     facts.nodes.clear();
+    facts.nvml = {};
     facts.around.container = kind;
     expect_cause(facts, "container-without-card", fix);
   }
@@ -80,6 +81,8 @@ TEST(DoctorCard, AContainerWithoutItsCardIsToldHowItsKindIsGivenOne) {
 TEST(DoctorCard, ADriverWithoutDeviceFilesIsNotACaseForAnUpdate) {
   CardFacts facts = machine();
   facts.nodes.clear();
+  expect_cause(facts, "other", "");
+  facts.nvml = {};
   expect_cause(facts, "no-device-file", "nvidia-modprobe");
 }
 
