@@ -27,7 +27,7 @@ namespace {
 using Checks = std::vector<doctor::Check>;
 
 // Is labrig whole, and does it compile what students write?
-void examine_installation(const Context& context, Checks& checks) {
+void examine_installation(const Context& context, bool can_write, Checks& checks) {
   const doctor::Places places{context.programs, context.root, lab_folders(context)};
   checks.push_back(doctor::programs_check(places));
   checks.push_back(doctor::attempt("labs", [&] { return doctor::labs_check(places); }));
@@ -36,9 +36,10 @@ void examine_installation(const Context& context, Checks& checks) {
     const build::Installation installation = build::installation_at(context.root);
     checks.push_back(doctor::attempt("headers", [&] { return doctor::headers_check(installation); }));
     checks.push_back(doctor::attempt("compiler", [&] { return doctor::compiler_check(installation); }));
-    checks.push_back(checks.back().status == doctor::Status::fail
-                         ? doctor::skipped("build", "there is no compiler to build with")
-                         : doctor::attempt("build", [&] { return doctor::build_check(places, installation); }));
+    checks.push_back(
+        checks.back().status == doctor::Status::fail ? doctor::skipped("build", "there is no compiler to build with")
+        : !can_write                                 ? doctor::skipped("build", "there is no cache to build in")
+                     : doctor::attempt("build", [&] { return doctor::build_check(places, installation); }));
   } catch (const Error& error) {
     checks.push_back(doctor::failed("headers", {error.what(), error.why(), error.fix()}, {{"code", error.code()}}));
     for (const char* id : {"compiler", "build"})
@@ -48,11 +49,12 @@ void examine_installation(const Context& context, Checks& checks) {
   checks.push_back(doctor::attempt("simulated-card", [&] { return doctor::simulated_card_check(places); }));
 }
 
+// The cache comes first.
 void examine_machine(const Context& context, const doctor::Host& host, Checks& checks) {
-  const doctor::FolderFacts cache = doctor::folder_facts(build::cache_folder());
+  const doctor::FolderFacts cache = doctor::folder_facts(build::cache_folder(), true);
   std::error_code ignored;
   const fs::path temp = fs::temp_directory_path(ignored);
-  const doctor::FolderFacts temporary = doctor::folder_facts(ignored ? fs::path(host.value("TMPDIR")) : temp);
+  const doctor::FolderFacts temporary = doctor::folder_facts(ignored ? fs::path(host.value("TMPDIR")) : temp, false);
   struct stat program{};
   ::stat(context.program("labrig").c_str(), &program);
   checks.push_back(doctor::folder_check("cache", cache, "XDG_CACHE_HOME", true));
@@ -69,6 +71,7 @@ void examine_cards(const Context& context, const doctor::Host& host, const std::
   const bool backend = fs::exists(context.root / "lib/liblabrig-cuda.so", ignored);
   const doctor::CardFacts facts = doctor::card_facts(host, backend);
   std::vector<std::string> unusable;
+  unusable.reserve(facts.unusable.size());
   for (const doctor::UnusableCard& card : facts.unusable) unusable.push_back(card.device);
   checks.push_back(doctor::card_check(facts));
   checks.push_back(doctor::compare(facts.versions));
@@ -101,14 +104,16 @@ void add_doctor(CLI::App& app, Context& context) {
   command->callback([expected, &context] {
     if (!expected->empty()) static_cast<void>(Device(*expected));  // a name that cannot be read is a usage error
     const doctor::Host host;
-    Checks checks;
-    examine_installation(context, checks);
-    examine_machine(context, host, checks);
+    Checks checks, machine;
+    examine_machine(context, host, machine);
+    examine_installation(context, machine.front().status != doctor::Status::fail, checks);
+    checks.insert(checks.end(), machine.begin(), machine.end());
     examine_cards(context, host, *expected, checks);
     if (context.json)
       print_json(checks);
     else
-      std::printf("labrig %s, %s\n%s", LABRIG_VERSION, plugin::kBuildTag.data(), doctor::to_text(checks).c_str());
+      std::printf("labrig %s, %s\n%s", LABRIG_VERSION, std::string(plugin::kBuildTag).c_str(),
+                  doctor::to_text(checks).c_str());
     context.exit_code = doctor::fit(checks) ? kPassed : kUnfit;
   });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace labrig::doctor {
 namespace {
@@ -69,10 +70,21 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 
 std::string to_text(const std::vector<Check>& checks) {
   std::string text;
+  std::map<std::string, std::string> told;  // fixes, and the check that had each first
+  const auto line = [&](const char* word, const std::string& what) {
+    text += fmt::format("{:>22}: {}\n", word, wrapped(what, kTextColumn, kWidth));
+  };
   for (const Check& check : checks) {
-    text += fmt::format("{:<7} {:<15} {}\n", name_of(check.status), check.id, wrapped(check.what, kTextColumn, kWidth));
-    if (!check.why.empty()) text += fmt::format("{:>22}: {}\n", "why", wrapped(check.why, kTextColumn, kWidth));
-    if (!check.fix.empty()) text += fmt::format("{:>22}: {}\n", "fix", wrapped(check.fix, kTextColumn, kWidth));
+    const bool whole = check.status == Status::ok || check.status == Status::skipped;
+    text += fmt::format("{:<7} {:<15} {}\n", name_of(check.status), check.id,
+                        wrapped(check.what, kTextColumn, whole ? std::string::npos : kWidth));
+    if (whole) continue;
+    if (const auto [first, is_new] = told.emplace(check.fix, check.id); !is_new) {
+      line("fix", "as for " + first->second);
+    } else {
+      line("why", check.why);
+      line("fix", check.fix);
+    }
   }
   return text + closing_line(checks);
 }

@@ -8,7 +8,8 @@
 
 namespace labrig::doctor {
 
-// For a terminal of 80 columns: a check that passes is one line; else why and fix stand below it. What stands between
+// For a terminal of 80 columns: a check that passes is one line; else why and fix stand below it,
+// each fix once. What stands between
 // backquotes is a command and stays whole, so that it can be copied.
 std::string to_text(const std::vector<Check>& checks);
 

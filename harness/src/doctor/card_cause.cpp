@@ -16,6 +16,7 @@ constexpr int kProhibited = 2, kExclusive = 3;
 
 std::vector<std::string> uuids_of(const CardFacts& facts) {
   std::vector<std::string> uuids;
+  uuids.reserve(facts.nvml.cards.size());
   for (const NvmlCard& card : facts.nvml.cards) uuids.push_back(card.uuid);
   return uuids;
 }
@@ -27,10 +28,9 @@ int cards_of_the_machine(const CardFacts& facts) {
 CardCause hidden(const CardFacts& facts) {
   const Visible left = visible(facts.visible, cards_of_the_machine(facts), uuids_of(facts));
   if (left.id.empty() || left.shown > 0) return {};
-  return {
-      left.id,
-      {left.what, "CUDA shows a program the cards that this variable names, and stops at the first that is not there",
-       "`unset CUDA_VISIBLE_DEVICES`, or name cards that `nvidia-smi -L` lists: `export CUDA_VISIBLE_DEVICES=0`"}};
+  return {left.id,
+          {left.what, "CUDA shows a program only the cards that this variable names, up to the first that is wrong",
+           "`unset CUDA_VISIBLE_DEVICES`, or name cards that `nvidia-smi -L` lists: `export CUDA_VISIBLE_DEVICES=0`"}};
 }
 
 CardCause not_asked_for(const CardFacts& facts) {

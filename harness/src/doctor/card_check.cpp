@@ -50,9 +50,8 @@ Facts to_facts(const CardFacts& facts, const std::string& cause) {
 
 std::string no_sign(const CardFacts& facts) {
   const Surroundings& around = facts.around;
-  if (!around.slurm_job.empty() && !around.slurm_cards)
-    return "none in this job, and none is needed; `srun --gres=gpu:1` asks for one";
-  if (around.login_node) return "none on this login node, and none is needed; `srun --gres=gpu:1` finds one";
+  if (!around.slurm_job.empty() && !around.slurm_cards) return "none in this job, none needed (`srun --gres=gpu:1`)";
+  if (around.login_node) return "none on a login node, none needed (`srun --gres=gpu:1`)";
   if (around.container != Container::none)
     return fmt::format("none in this container ({}), and none is needed", name_of(around.container));
   return "none here, and none is needed";
@@ -93,6 +92,7 @@ Check card_check(const CardFacts& facts) {
     return warned(kId, cause.advice, to_facts(facts, cause.id));
   }
   std::vector<std::string> uuids;
+  uuids.reserve(facts.nvml.cards.size());
   for (const NvmlCard& card : facts.nvml.cards) uuids.push_back(card.uuid);
   const Visible left = visible(facts.visible, static_cast<int>(uuids.size()), uuids);
   if (left.id.empty()) return passed(kId, names(facts), to_facts(facts, ""));

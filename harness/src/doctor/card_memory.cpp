@@ -35,10 +35,9 @@ Facts to_facts(const MemoryFacts& card, const HeldMemory& held) {
 }
 
 std::string to_line(const MemoryFacts& card, const HeldMemory& held) {
-  const std::string head =
-      fmt::format("{} {} of {} MiB free", card.device, mib(card.free_bytes), mib(card.total_bytes));
+  const std::string head = fmt::format("{} {} MiB free", card.device, mib(card.free_bytes));
   if (!held.this_bytes || !held.other_bytes) return head + "; who holds the rest is not known (no NVML in reach)";
-  std::string text = fmt::format("{}; this process {}, others {}", head, mib(*held.this_bytes), mib(*held.other_bytes));
+  std::string text = fmt::format("{}; labrig holds {}, others {}", head, mib(*held.this_bytes), mib(*held.other_bytes));
   for (const CardProcess& process : held.others) text += ", " + process_text(process);
   if (!held.others_are_complete) text += " (not all can be seen from here)";
   return text;

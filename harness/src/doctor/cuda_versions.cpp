@@ -65,7 +65,7 @@ Check compare(const CudaVersions& versions) {
                        {"driver_supports", told(versions.driver)},
                        {"runtime", told(versions.runtime)},
                        {"kernel_module", versions.module.empty() ? Facts() : Facts(versions.module)}};
-  const std::string pair = fmt::format("driver for CUDA {}, runtime {}", cuda_version_text(versions.driver),
+  const std::string pair = fmt::format("CUDA {} by the driver, {} by labrig", cuda_version_text(versions.driver),
                                        cuda_version_text(versions.runtime));
   if (relation == "unknown")
     return skipped(
@@ -73,8 +73,8 @@ Check compare(const CudaVersions& versions) {
         facts);
   if (relation == "mismatch") return warned(id, mismatch(versions), facts);
   if (relation == "older-driver") return warned(id, too_old(versions), facts);
-  if (relation == "same-major") return passed(id, pair + ": fits within a major version", facts);
-  if (relation == "forward-compatible") return passed(id, pair + ", by the compatibility package", facts);
+  if (relation == "same-major") return passed(id, pair + ": fits", facts);
+  if (relation == "forward-compatible") return passed(id, pair + " (cuda-compat)", facts);
   return passed(id, pair, facts);
 }
 

@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t kEnough = std::uint64_t{256} << 20, kLeast = std::uint64_t{32} << 20, kFewFiles = 100;
 constexpr std::int64_t kSkew = 60;
 
-void try_to_write(FolderFacts& facts) {
+void try_to_write(FolderFacts& facts, bool make) {
   std::error_code problem;
-  fs::create_directories(facts.folder, problem);
+  if (make) fs::create_directories(facts.folder, problem);
   if (problem) {
     facts.problem = problem.message();
     return;
@@ -44,10 +44,10 @@ std::string how_to_set(const std::string& variable) {
 
 }  // namespace
 
-FolderFacts folder_facts(const fs::path& folder) {
+FolderFacts folder_facts(const fs::path& folder, bool make) {
   FolderFacts facts;
   facts.folder = folder;
-  try_to_write(facts);
+  try_to_write(facts, make);
   struct statvfs room{};
   if (::statvfs(folder.c_str(), &room) == 0) {
     facts.free_bytes = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;

@@ -18,8 +18,8 @@ struct FolderFacts {
   bool no_programs = false;        // mounted `noexec`
   std::int64_t clock_ahead_s = 0;  // of the file system, against this machine
 };
-// Writes a file there and takes it away again; makes the folder.
-FolderFacts folder_facts(const std::filesystem::path& folder);
+// Writes a file there and takes it away again. `make`: makes the folder where it is not there.
+FolderFacts folder_facts(const std::filesystem::path& folder, bool make);
 
 // The check `id` ("cache", "temp"). `variable`: what sets the folder. `runs_programs`: what is built lies there.
 Check folder_check(const std::string& id, const FolderFacts& facts, const std::string& variable, bool runs_programs);

@@ -34,7 +34,8 @@ std::string in_group(const Host& host, const std::string& controller, const std:
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string name = line.substr(first + 1, second - first - 1);
     if (name != controller) continue;
-    const std::string base = "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + controller);
+    std::string base = "/sys/fs/cgroup";
+    if (!controller.empty()) base += "/" + controller;
     for (const std::string& folder : {base + line.substr(second + 1), base})
       if (const std::string text = host.read(folder + "/" + file); !text.empty()) return text;
   }

@@ -57,6 +57,7 @@ TEST(DoctorCard, WithoutASignOfACardTheWayToOneIsNamedWhereThereIsAny) {
   CardFacts facts;
   facts.around.login_node = true;
   EXPECT_TRUE(has(card_check(facts).what, "login node"));
+  EXPECT_LE(card_check(facts).what.size(), 56u) << "a line of 80 columns";
   facts.around.slurm_job = "17";
   EXPECT_TRUE(has(card_check(facts).what, "srun --gres=gpu:1"));
   facts = {};

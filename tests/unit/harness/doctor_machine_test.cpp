@@ -160,10 +160,13 @@ TEST(DoctorFolders, EachThingThatAFolderCanLackIsTold) {
 
 TEST(DoctorFolders, ARealFolderIsTriedAndLeftAsItWas) {
   const FakeMachine machine;
-  EXPECT_EQ(folder_facts(machine.root()).problem, "");
-  EXPECT_GT(folder_facts(machine.root()).free_bytes, 0u);
+  EXPECT_EQ(folder_facts(machine.root(), true).problem, "");
+  EXPECT_GT(folder_facts(machine.root(), true).free_bytes, 0u);
   EXPECT_TRUE(fs::is_empty(machine.root()));
-  EXPECT_NE(folder_facts("/proc/no-such-place/labrig").problem, "");
+  EXPECT_NE(folder_facts("/proc/no-such-place/labrig", true).problem, "");
+  EXPECT_NE(folder_facts(machine.root() / "new", false).problem, "");
+  EXPECT_FALSE(fs::exists(machine.root() / "new")) << "a folder for all is not made";
+  EXPECT_EQ(folder_facts(machine.root() / "new", true).problem, "");
 }
 
 TEST(DoctorFolders, AClockThatDisagreesIsAWarning) {
@@ -236,6 +239,15 @@ TEST(DoctorAnswer, APassingCheckIsOneLineAndAnotherSaysWhyAndFix) {
             "This machine is fit for labrig: everything is graded on the simulated card.\n");
   EXPECT_NE(to_text({failed("third", {"so", "because", "do"})}).find("missing"), std::string::npos);
   EXPECT_NE(to_text({passed("card", "one", {{"usable", 1}})}).find("measured on the real one"), std::string::npos);
+}
+
+TEST(DoctorAnswer, AFixIsToldOnceAndALongLineOfAPassingCheckIsNotBroken) {
+  const std::string path(90, 'x');
+  const std::string text = to_text({passed("first", path + " and more"), warned("second", {"so", "because", "do"}),
+                                    warned("third", {"also", "hence", "do"})});
+  EXPECT_NE(text.find(path + " and more\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("fix: as for second\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("hence"), std::string::npos) << text;
 }
 
 TEST(DoctorAnswer, WhatACheckThrowsIsAFailureOfThatCheck) {
