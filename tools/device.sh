@@ -1,6 +1,6 @@
 #!/bin/bash
 # device.sh [BUNDLE]: what only a real card can show, from a bundle (make bundle), on a machine that needs neither compiler nor
-# build, in less than eight minutes: the tests of every operator and kernel on cuda:0; `labrig conform` on cuda:0; checkpoints
+# build, in less than eight minutes: the tests of every operator and kernel on cuda:0; `labrig conform` and `labrig doctor` on cuda:0; checkpoints
 # against Python's safetensors, where that is there; the values of every lab's reference solution; the tests again under
 # compute-sanitizer's memcheck and racecheck; and the tables of `labrig bench`. Ends with a table. Exit code 0 when all stages
 # passed, 4 when there is no card.
@@ -73,6 +73,17 @@ for recording in operators optimizers grad_scaler autocast errors; do
   printf '\n== conform %s\n%s\n' "$recording" "$out" >>"$log"
   row conform "$recording" - - - $((SECONDS - start)) "$verdict"
 done
+
+# What `labrig doctor` says of the card. Its exit code is that of the whole machine, which here needs no compiler.
+start=$SECONDS
+out=$(timeout 120 "$bundle/bin/labrig" doctor --device cuda:0 2>&1)
+printf '\n== doctor\n%s\n' "$out" >>"$log"
+for check in card cuda-versions card-memory placement device; do
+  verdict=ok
+  grep -q "^ok  *$check " <<<"$out" || { verdict=FAILED && grep -A6 "^[a-z]*  *$check " <<<"$out"; }
+  row doctor "$check" - - - $((SECONDS - start)) "$verdict"
+done
+grep "^ok  *card" <<<"$out"
 
 # Every lab's reference solution: whether its values are right on the card. Scenarios that a real card cannot pose (costs alone,
 # more cards than there are) are skipped; the log says which and why.
