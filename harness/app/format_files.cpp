@@ -22,6 +22,8 @@ using reports::Format;
 
 namespace {
 
+constexpr int kDeepest = 64;  // levels of lists and objects in a file; a report has nine
+
 bool has(const std::vector<Format>& formats, Format format) {
   return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
@@ -90,7 +92,13 @@ json read_report_file(const std::string& file) {
                 "give the report.json of a graded run");
   json report;
   try {
-    report = json::parse(text.value());
+    // Whatever walks through a report calls itself once a level.
+    report = json::parse(text.value(), [&](int depth, json::parse_event_t, const json&) {
+      if (depth <= kDeepest) return true;
+      throw Error("no-report", file + " is no report",
+                  "its lists and objects are nested more than " + std::to_string(kDeepest) + " deep",
+                  "give the report.json of a graded run");
+    });
   } catch (const json::exception& error) {
     throw Error("no-report", file + " is no report", "it is not JSON, or was cut short: " + parser_said(error.what()),
                 "give the report.json of a graded run");
@@ -108,9 +116,10 @@ json read_fitting_report(const std::string& file) {
   const auto worst = std::find_if(misfits.begin(), misfits.end(), [](const auto& one) { return one.grave; });
   if (worst == misfits.end()) {
     if (!misfits.empty())
-      std::fprintf(stderr, "warning: %s in %s is %s, not %s%s; it is shown as it is, or left out\n",
-                   misfits[0].place.c_str(), file.c_str(), misfits[0].found.c_str(), misfits[0].wanted.c_str(),
-                   more_places(misfits.size()).c_str());
+      std::fprintf(stderr,
+                   "warning: %s in %s is %s%s; the schema of reports wants %s: it is shown as it is, or left out\n",
+                   misfits[0].place.c_str(), file.c_str(), misfits[0].found.c_str(),
+                   more_places(misfits.size()).c_str(), misfits[0].wanted.c_str());
     return report;
   }
   const auto grave = std::count_if(worst, misfits.end(), [](const auto& one) { return one.grave; });
