@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
 
 #include "build/run_program.hpp"
+#include "report_schema.hpp"
 
 namespace {
 
@@ -77,19 +81,128 @@ TEST(New, MakesAFolderAndOverwritesNothing) {
   EXPECT_EQ(fs::file_size(folder + "/submission.cpp"), 4u);
 }
 
-TEST(Doctor, FindsThisMachineFit) {
-  const RunResult run = labrig_command({"doctor", "--json"});
-  const nlohmann::json answer = nlohmann::json::parse(run.output);
-  EXPECT_TRUE(answer.at("fit")) << run.output;
-  EXPECT_EQ(run.exit_code, 0);
+// A variable of this process, and so of the programs it starts, until the scope ends.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+nlohmann::json examined(int expected_exit_code, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments = {"doctor", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const RunResult run = labrig_command(arguments);
+  EXPECT_EQ(run.exit_code, expected_exit_code) << run.output;
+  nlohmann::json answer = nlohmann::json::parse(run.output, nullptr, false);
+  EXPECT_EQ(labrig::test::problems(answer, LABRIG_DOCTOR_SCHEMA), "") << run.output;
+  EXPECT_EQ(answer.at("fit"), expected_exit_code == 0);
+  return answer;
 }
 
-TEST(Doctor, SaysWhatIsMissingWithExitFour) {
-  setenv("LABRIG_CXX", "/no/such/compiler", 1);
-  const RunResult run = labrig_command({"doctor", "--json"});
-  unsetenv("LABRIG_CXX");
+nlohmann::json check(const nlohmann::json& answer, const std::string& id) {
+  for (const nlohmann::json& row : answer.at("checks"))
+    if (row.at("id") == id) return row;
+  ADD_FAILURE() << "there is no check " << id;
+  return {};
+}
+
+TEST(Doctor, FindsThisMachineFit) {
+  const nlohmann::json answer = examined(0);
+  EXPECT_EQ(check(answer, "build").at("status"), "ok");
+  EXPECT_EQ(check(answer, "placement").at("facts").at("devices").at(1).at("device"), "sim:0");
+  std::set<std::string> ids;
+  for (const nlohmann::json& row : answer.at("checks")) EXPECT_TRUE(ids.insert(row.at("id")).second) << row;
+}
+
+TEST(Doctor, TheSchemaRefusesAWarningWithoutItsFix) {
+  nlohmann::json answer = examined(0);
+  for (nlohmann::json& row : answer.at("checks")) {
+    if (row.at("id") == "clock") row["status"] = "warn";
+  }
+  EXPECT_NE(labrig::test::problems(answer, LABRIG_DOCTOR_SCHEMA), "");
+}
+
+TEST(Doctor, SaysOneThingOfCardsAndEndsWithWhereItIsGraded) {
+  const Variable hidden("CUDA_VISIBLE_DEVICES", "");
+  const RunResult run = labrig_command({"doctor"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_NE(run.output.find("everything is graded on the simulated card"), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find("nothing stands between"), std::string::npos) << run.output;
+  EXPECT_EQ(check(examined(0), "card").at("facts").at("usable"), 0);
+}
+
+TEST(Doctor, APassingCheckIsOneLine) {
+  std::istringstream lines(labrig_command({"doctor"}).output);
+  std::string line, before;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    if (line.starts_with(" ")) EXPECT_FALSE(before.starts_with("ok") || before.starts_with("skipped")) << before;
+    if (!line.starts_with(" ")) before = line;
+  }
+}
+
+TEST(Doctor, SaysThatTheCompilerIsMissingWithExitFour) {
+  const Variable compiler("LABRIG_CXX", "/no/such/compiler");
+  const nlohmann::json answer = examined(4);
+  EXPECT_EQ(check(answer, "compiler").at("status"), "fail");
+  EXPECT_EQ(check(answer, "compiler").at("facts").at("code"), "no-compiler");
+  EXPECT_EQ(check(answer, "build").at("status"), "skipped");
+  const RunResult run = labrig_command({"doctor"});
   EXPECT_EQ(run.exit_code, 4);
-  EXPECT_FALSE(nlohmann::json::parse(run.output).at("fit"));
+  EXPECT_NE(run.output.find("fix: "), std::string::npos) << run.output;
+}
+
+TEST(Doctor, ACompilerThatStartsAndCannotBuildIsFoundOut) {
+  const Scratch scratch;
+  const std::string compiler = scratch / "c++";
+  std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'c++ 12' && exit 0\n"
+                             "echo 'c++: fatal error: cannot execute cc1plus' >&2; exit 1\n";
+  fs::permissions(compiler, fs::perms::owner_all);
+  const Variable chosen("LABRIG_CXX", compiler);
+  const nlohmann::json answer = examined(4);
+  EXPECT_EQ(check(answer, "compiler").at("status"), "ok");
+  EXPECT_EQ(check(answer, "build").at("status"), "fail");
+}
+
+TEST(Doctor, ACacheThatCannotBeWrittenIsAFailureWithTheVariableToSet) {
+  const Scratch scratch;
+  std::ofstream(scratch / "file") << "not a folder";
+  const Variable cache("XDG_CACHE_HOME", scratch / "file");
+  const nlohmann::json found = check(examined(4), "cache");
+  EXPECT_EQ(found.at("status"), "fail");
+  EXPECT_NE(found.at("fix").get<std::string>().find("export XDG_CACHE_HOME="), std::string::npos);
+}
+
+TEST(Doctor, LeavesNothingInTheCache) {
+  const Scratch scratch;
+  const Variable cache("XDG_CACHE_HOME", scratch / "cache");
+  examined(0);
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch / "cache")) files += entry.is_regular_file();
+  EXPECT_EQ(files, 0u);
+}
+
+TEST(Doctor, FailsWhereAnExpectedDeviceIsMissing) {
+  const Variable hidden("CUDA_VISIBLE_DEVICES", "");
+  EXPECT_EQ(check(examined(4, {"--device", "cuda"}), "device").at("status"), "fail");
+  EXPECT_EQ(check(examined(0, {"--device", "sim"}), "device").at("facts").at("device"), "sim:0");
+  EXPECT_EQ(labrig_command({"doctor", "--device", "gpu"}).exit_code, 2);
+}
+
+TEST(Doctor, ADeviceThatOnlyTheEnvironmentNamesIsAWarning) {
+  const Variable device("LABRIG_DEVICE", "sim:99");
+  const nlohmann::json found = check(examined(0), "device");
+  EXPECT_EQ(found.at("status"), "warn");
+  EXPECT_EQ(found.at("facts").at("asked_by"), "LABRIG_DEVICE");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 list(APPEND LABRIG_HARNESS_SOURCES
   src/store/atomic_file.cpp
-  src/store/card_environment.cpp
   src/store/digest.cpp
   src/store/environment.cpp
   src/store/run_folder.cpp

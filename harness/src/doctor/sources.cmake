@@ -1,0 +1,19 @@
+set(LABRIG_DOCTOR_SOURCES
+  src/doctor/answer.cpp
+  src/doctor/building.cpp
+  src/doctor/card_cause.cpp
+  src/doctor/card_check.cpp
+  src/doctor/card_codes.cpp
+  src/doctor/card_facts.cpp
+  src/doctor/card_memory.cpp
+  src/doctor/cuda_versions.cpp
+  src/doctor/driver.cpp
+  src/doctor/folders.cpp
+  src/doctor/host.cpp
+  src/doctor/installed.cpp
+  src/doctor/machine.cpp
+  src/doctor/nvml.cpp
+  src/doctor/placement.cpp
+  src/doctor/surroundings.cpp
+  src/doctor/visible.cpp
+)
