@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "console.hpp"
 #include "labrig/error.hpp"
 #include "line.hpp"
 #include "render.hpp"
@@ -21,6 +22,8 @@ using nlohmann::json;
 using reports::Format;
 
 namespace {
+
+constexpr int kDeepest = 64;  // levels of lists and objects in a file; a report has nine
 
 bool has(const std::vector<Format>& formats, Format format) {
   return std::find(formats.begin(), formats.end(), format) != formats.end();
@@ -68,6 +71,12 @@ std::string more_places(std::size_t misfits) {
   return " (and " + std::to_string(misfits - 1) + (misfits == 2 ? " more place)" : " more places)");
 }
 
+std::string warning_of(const std::vector<reports::Misfit>& misfits, const std::string& file) {
+  const reports::Misfit& first = misfits.front();
+  return "warning: " + first.place + " in " + file + " is " + first.found + more_places(misfits.size()) +
+         "; the schema of reports wants " + first.wanted + ": it is shown as it is, or left out\n";
+}
+
 }  // namespace
 
 std::vector<Format> read_formats(const std::string& list) {
@@ -90,7 +99,13 @@ json read_report_file(const std::string& file) {
                 "give the report.json of a graded run");
   json report;
   try {
-    report = json::parse(text.value());
+    // Whatever walks through a report calls itself once a level.
+    report = json::parse(text.value(), [&](int depth, json::parse_event_t, const json&) {
+      if (depth <= kDeepest) return true;
+      throw Error("no-report", file + " is no report",
+                  "its lists and objects are nested more than " + std::to_string(kDeepest) + " deep",
+                  "give the report.json of a graded run");
+    });
   } catch (const json::exception& error) {
     throw Error("no-report", file + " is no report", "it is not JSON, or was cut short: " + parser_said(error.what()),
                 "give the report.json of a graded run");
@@ -107,10 +122,7 @@ json read_fitting_report(const std::string& file) {
   const std::vector<reports::Misfit> misfits = reports::misfits_of(report);
   const auto worst = std::find_if(misfits.begin(), misfits.end(), [](const auto& one) { return one.grave; });
   if (worst == misfits.end()) {
-    if (!misfits.empty())
-      std::fprintf(stderr, "warning: %s in %s is %s, not %s%s; it is shown as it is, or left out\n",
-                   misfits[0].place.c_str(), file.c_str(), misfits[0].found.c_str(), misfits[0].wanted.c_str(),
-                   more_places(misfits.size()).c_str());
+    if (!misfits.empty()) std::fputs(for_the_log(warning_of(misfits, file)).c_str(), stderr);
     return report;
   }
   const auto grave = std::count_if(worst, misfits.end(), [](const auto& one) { return one.grave; });

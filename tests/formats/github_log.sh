@@ -53,7 +53,18 @@ cut -d= -f2- output2 | base64 -d >payload
 "$labrig" report render hidden.json --out rendered --format markdown >/dev/null && grep -q 4711 rendered/report.md ||
   fail "the instructor's copy does not tell it"
 
-for bad in bad.json log later nothing.json; do
+python3 - <<'PYTHON'
+report = open("hidden.json").read().rstrip()
+open("deep.json", "w").write(report[:-1] + ', "more": ' + "[" * 300000 + "]" * 300000 + "}")
+open("later.json", "w").write(report[:-1] + ', "more": [[1]]}')
+open("command.json", "w").write(report[:-1] + ', "more": "##[add-mask]x"}')
+PYTHON
+"$labrig" report render later.json --out later.out --format csv >/dev/null 2>warning || fail "a member of a later version is not left out"
+grep -q '^warning: more in later.json is a list of 1; the schema of reports wants no member of this name' warning ||
+  fail "it is not told what is left out: $(cat warning)"
+GITHUB_ACTIONS=true "$labrig" report render command.json --out later.out --format csv >/dev/null 2>warning
+grep -q 'more in command.json' warning && ! grep -qF '##[' warning || fail "a warning holds a command: $(cat warning)"
+for bad in bad.json deep.json log later nothing.json; do
   "$labrig" report render $bad --out refused --format junit >refusal 2>&1 && fail "$bad is rendered" || [ $? = 2 ] ||
     fail "$bad does not end with 2"
   grep -q '^  why: ' refusal && grep -q '^  fix: ' refusal || fail "no reason is told for $bad"
