@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "build/build_submission.hpp"
 #include "doctor/installed.hpp"
 #include "loader/climb.hpp"
@@ -70,7 +72,8 @@ Check build_check(const Places& places, const build::Installation& installation)
   const loader::Inspection inspection = loader::inspect(built.value().plugin, expectation);
   std::vector<loader::Rung> rungs = inspection.rungs;
   if (inspection.ok()) rungs = loader::climb_in_child(places.programs / "labrig-worker", built.value().plugin).rungs;
-  if (!rungs.empty() && rungs.back().error) return as_failure(*rungs.back().error, facts);
+  const std::optional<Error> refusal = rungs.empty() ? std::nullopt : rungs.back().error;
+  if (refusal) return as_failure(*refusal, facts);
   return passed("build", fmt::format("the starter of {} compiles and loads", lab.id), facts);
 }
 

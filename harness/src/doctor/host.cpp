@@ -43,7 +43,7 @@ std::string Host::read(const std::string& path) const {
 bool Host::has_program(const std::string& name) const {
   std::istringstream folders(value("PATH"));
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (folder.starts_with('/') && ::access(at(folder + "/" + name).c_str(), X_OK) == 0) return true;
+    if (folder.starts_with('/') && ::access(at(folder.append("/").append(name)).c_str(), X_OK) == 0) return true;
   return false;
 }
 

@@ -71,7 +71,8 @@ Named copies_of(const NamedTensors& tensors) {
 
 void expect_all(Trial& trial, const NamedTensors& tensors, const Named& values, const std::string& what) {
   std::size_t i = 0;
-  for (const auto& [name, tensor] : tensors) trial.expect(tensor.detach(), what + " " + name, values.at(i++).second);
+  for (const auto& [name, tensor] : tensors)
+    trial.expect(tensor.detach(), fmt::format("{} {}", what, name), values.at(i++).second);
 }
 
 // A model of each floating point type, moved; parameters and buffers.

@@ -1,5 +1,7 @@
 #include "doctor/visible.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -59,7 +61,8 @@ Visible visible(const std::optional<std::string>& variable, int cards, const std
       return {"hides-all", setting + " hides every card of this machine", 0};
     const std::string rest = shown == 0 ? "so that no card is left" : "so that the cards before it alone are left";
     return {numeric ? "unknown-number" : "unknown-name",
-            setting + " names a card that is not there (" + (entry.empty() ? "an empty name" : entry) + "), " + rest,
+            fmt::format("{} names a card that is not there ({}), {}", setting, entry.empty() ? "an empty name" : entry,
+                        rest),
             shown};
   }
   return {"", "", shown};
