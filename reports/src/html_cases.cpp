@@ -177,13 +177,18 @@ Json mismatch_views(const Case& c) {
   return out;
 }
 
-// The checks that lost points in a case: "bytes-up, time".
+// The checks that lost points in a case: "bytes-up, time and 2 more".
 std::string lost_in(const Report& report, const Case& c) {
+  constexpr std::size_t kNamed = 3;
   std::string out;
-  for (const Check& check : report.checks)
-    for (const Share& share : check.cases)
-      if (lost(check) && share.case_id == c.id && share.share < 1) out += (out.empty() ? "" : ", ") + check.id;
-  return out;
+  std::size_t count = 0;
+  for (const Check& check : report.checks) {
+    const bool here = lost(check) && std::any_of(check.cases.begin(), check.cases.end(), [&](const Share& share) {
+                        return share.case_id == c.id && share.share < 1;
+                      });
+    if (here && ++count <= kNamed) out += (out.empty() ? "" : ", ") + check.id;
+  }
+  return count > kNamed ? out + fmt::format(" and {} more", count - kNamed) : out;
 }
 
 // A call that came back with right values may still have cost points: then "ok" alone would be misread.
@@ -192,8 +197,10 @@ void add_state(const Report& report, const Case& c, Json& view) {
   const Shown shown = checks.empty() ? shown_as(c) : Shown{"partial", "partial"};
   view["icon"] = shown.icon;
   view["tone"] = shown.tone;
-  view["status"] = !checks.empty() ? "points lost in " + checks
+  view["status"] = !checks.empty() ? "points lost"
                                    : words(c.status) + (c.status == "ok" || c.phase.empty() ? "" : ", in " + c.phase);
+  const std::string summary = summary_of(c), where = checks.empty() ? "" : "points lost in " + checks;
+  view["summary"] = where + (where.empty() || summary.empty() ? "" : "; ") + summary;
 }
 
 // The cases whose charts are drawn: the one that is unfolded, then the first.
@@ -233,7 +240,6 @@ Json case_views(const Report& report, std::string_view open_case) {
                  {"id", c.id},
                  {"open", c.id == open_case},
                  {"hidden", c.hidden},
-                 {"summary", summary_of(c)},
                  {"time", time && *time > 0 ? time_text(*time) : ""},
                  {"reason", c.reason.text},
                  {"about", about_view(c)},
